@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "scenarios/scenarios.h"
 #include "sim/choice/choice.h"
+#include "sim/run/budget.h"
 #include "tools/ending.h"
 #include "tools/plugins.h"
 #include "tools/progress.h"
@@ -47,7 +49,7 @@ static struct {
     const char *name;
     enum bz_exit code;
     const char *so_far;
-} lack = {"buzzer", BZ_EXIT_INTERNAL, NULL};
+} lack = {"buzzer", BZ_EXIT_INTERRUPTED, NULL};
 
 void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far) {
     lack.name = name;
@@ -56,7 +58,7 @@ void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far) {
 }
 
 enum bz_exit bz_cli_exit_of_errno(int number) {
-    return number == ENOMEM ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE;
+    return number == ENOMEM ? BZ_EXIT_INTERRUPTED : BZ_EXIT_USAGE;
 }
 
 /* Several threads may get here. */
@@ -92,19 +94,18 @@ int bz_cli_end(int code) {
 
 const bool *bz_cli_was_refused;
 
-/* What the document of an ending without results says. */
-static void note(enum bz_exit code, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-static void note(enum bz_exit code, const char *format, va_list arguments) {
-    char message[1024];
-    vsnprintf(message, sizeof message, format, arguments);
-    bz_ending_note((int)code, message);
-}
-
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_list arguments;
+    char message[1024]; /* for the document of an ending without results */
     bool is_bad_input = bz_cli_was_refused != NULL && *bz_cli_was_refused;
-    code = code == BZ_EXIT_INTERNAL && is_bad_input ? BZ_EXIT_USAGE : code;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (code == BZ_EXIT_INTERNAL) {
+        code = is_bad_input               ? BZ_EXIT_USAGE
+               : bz_lack_is_said(message) ? BZ_EXIT_INTERRUPTED
+                                          : BZ_EXIT_INTERNAL;
+    }
     fflush(stdout);
     fprintf(stderr, "%s: ", name);
     va_start(arguments, format);
@@ -112,9 +113,7 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_end(arguments);
     fputc('\n', stderr);
     if (code != BZ_EXIT_OK) {
-        va_start(arguments, format);
-        note(code, format, arguments);
-        va_end(arguments);
+        bz_ending_note((int)code, message);
     }
     return (int)code;
 }
@@ -146,9 +145,9 @@ volatile sig_atomic_t bz_interrupt_requested;
 static void on_signal(int number) {
     static uint64_t first_ns;
     uint64_t now_ns = bz_wall_ns();
-    if (bz_interrupt_requested == 0) {
+    if (bz_interrupt_requested != BZ_STOP_INTERRUPT) {
         first_ns = now_ns;
-        bz_interrupt_requested = 1;
+        bz_interrupt_requested = BZ_STOP_INTERRUPT;
     } else if (now_ns - first_ns >= SIGNAL_PAIR_NS) {
         signal(number, SIG_DFL);
         raise(number); /* when the handler returns */
@@ -164,6 +163,38 @@ void bz_interrupt_catch(void) {
     if (sigaction(SIGHUP, NULL, &hangup) != 0 || hangup.sa_handler != SIG_IGN) { /* nohup(1) */
         sigaction(SIGHUP, &action, NULL);
     }
+}
+
+static void on_alarm(int number) {
+    sig_atomic_t none = BZ_STOP_NONE; /* an interrupt stays one */
+    (void)number;
+    (void)__atomic_compare_exchange_n(&bz_interrupt_requested, &none, BZ_STOP_TIME, false,
+                                      __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void set_alarm(uint64_t seconds) {
+    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
+    struct sigaction action = {.sa_handler = seconds == 0 ? SIG_DFL : on_alarm,
+                               .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    if (seconds != 0) {
+        sigaction(SIGALRM, &action, NULL);
+    }
+    setitimer(ITIMER_REAL, &timer, NULL);
+    if (seconds == 0) {
+        sigaction(SIGALRM, &action, NULL);
+    }
+}
+
+void bz_time_limit_begin(uint64_t seconds) {
+    set_alarm(seconds);
+}
+
+bool bz_time_limit_end(void) {
+    sig_atomic_t over = BZ_STOP_TIME;
+    set_alarm(0);
+    return __atomic_compare_exchange_n(&bz_interrupt_requested, &over, BZ_STOP_NONE, false,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count) {

@@ -20,8 +20,8 @@ enum bz_exit {
     BZ_EXIT_USAGE = 2,       /* usage, bad input or environment */
     BZ_EXIT_DIVERGED = 3,    /* a replay diverged */
     BZ_EXIT_UNPROVED = 4,    /* a required window was never hit */
-    BZ_EXIT_INTERRUPTED = 5, /* interrupted, or out of budget, before the work was done */
-    BZ_EXIT_INTERNAL = 70,   /* out of memory or processes, or a fault of the program itself */
+    BZ_EXIT_INTERRUPTED = 5, /* interrupted, or out of budget or memory, before the work was done */
+    BZ_EXIT_INTERNAL = 70,   /* a fault of the program itself */
 };
 
 struct bz_command {
@@ -96,10 +96,10 @@ void bz_cli_misuse(const struct argp_state *state, const char *format, ...)
 
 /* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix
  * of its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
- * BZ_EXIT_INTERNAL if not called. The texts must last. */
+ * BZ_EXIT_INTERRUPTED if not called. The texts must last. */
 void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
 
-/* The exit code of a failed call of the system: BZ_EXIT_INTERNAL if `number`, its errno, means a
+/* The exit code of a failed call of the system: BZ_EXIT_INTERRUPTED if `number`, its errno, means a
  * lack of memory, else BZ_EXIT_USAGE. */
 enum bz_exit bz_cli_exit_of_errno(int number);
 
@@ -110,8 +110,9 @@ void bz_cli_note(const char *name, const char *message);
  * because the test does what no simulation can follow. NULL: nobody tells. */
 extern const bool *bz_cli_was_refused;
 
-/* Prints "NAME: message" to stderr, as one line, and returns `code`, but BZ_EXIT_USAGE for
- * BZ_EXIT_INTERNAL if a run was refused. */
+/* Prints "NAME: message" to stderr, as one line, and returns `code`. BZ_EXIT_INTERNAL becomes
+ * BZ_EXIT_USAGE if a run was refused, and BZ_EXIT_INTERRUPTED if the message says that something
+ * ran out. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -119,6 +120,12 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
  * later or more, kills the process. So do SIGTERM, and SIGHUP unless it is ignored (nohup). */
 extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after such a signal */
 void bz_interrupt_catch(void);                       /* installs the handler */
+
+/* A limit in real time, by SIGALRM: when it is over, bz_interrupt_requested becomes BZ_STOP_TIME
+ * (sim/run/budget.h), as if a signal had stopped what goes on. The end takes that back; true if it
+ * was over. */
+void bz_time_limit_begin(uint64_t seconds);
+bool bz_time_limit_end(void);
 
 /* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
  * call. */

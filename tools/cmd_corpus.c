@@ -324,7 +324,7 @@ static void add_totals(const struct corpus *corpus, uint64_t total, int code) {
 
 static int exit_code_of(const struct corpus *corpus, uint64_t total) {
     if (corpus->is_out) {
-        return BZ_EXIT_INTERNAL;
+        return BZ_EXIT_INTERRUPTED;
     }
     if (corpus->unexpected > 0) {
         return BZ_EXIT_VIOLATION;

@@ -98,7 +98,7 @@ int bz_commands_call(const struct bz_command *command, int argc, char **argv) {
     char name[64];
     snprintf(name, sizeof name, "%s %s", bz_cli_program, command->name);
     argv[0] = name; /* the prefix of messages and usage lines */
-    bz_cli_set_lack(name, BZ_EXIT_INTERNAL, NULL);
+    bz_cli_set_lack(name, BZ_EXIT_INTERRUPTED, NULL);
     bz_ending_begin(name);
     int code = command->run(argc, argv);
     bz_ending_close(code);

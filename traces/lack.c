@@ -59,7 +59,11 @@ static const char *find_resource(char *remedy, size_t remedy_bytes) {
         return "mappings";
     }
     if (is_limited(RLIMIT_AS, &kib)) {
-        snprintf(remedy, remedy_bytes, "use fewer jobs, or raise the limit (ulimit -v %llu)",
+        uint64_t pages = number_in("/proc/self/statm");
+        snprintf(remedy, remedy_bytes,
+                 "%llu of %llu KiB are in use: use smaller settings or fewer jobs, or raise the "
+                 "limit (ulimit -v)",
+                 (unsigned long long)(pages * (uint64_t)sysconf(_SC_PAGESIZE) / 1024),
                  (unsigned long long)kib);
         return "address space";
     }
@@ -73,7 +77,7 @@ static const char *find_resource(char *remedy, size_t remedy_bytes) {
 }
 
 const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, const char *purpose) {
-    char remedy[96] = "use fewer jobs or smaller settings";
+    char remedy[128] = "use fewer jobs or smaller settings";
     if (resource == NULL) {
         resource = find_resource(remedy, sizeof remedy);
     } else if (strcmp(resource, "threads") == 0 || strcmp(resource, "processes") == 0) {
@@ -81,6 +85,12 @@ const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, co
     }
     snprintf(text, text_bytes, "out of %s for %s; %s", resource, purpose, remedy);
     return text;
+}
+
+bool bz_lack_is_said(const char *message) {
+    const char *begin = strstr(message, "out of ");
+    return (begin != NULL && strstr(begin, " for ") != NULL) ||
+           strstr(message, " ran out ") != NULL;
 }
 
 /* --- stopping --------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #ifndef BZ_TRACES_LACK_H
 #define BZ_TRACES_LACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "primitives/runtime/cdecl.h"
@@ -20,6 +21,9 @@ BZ_BEGIN_DECLS
  * "memory", "threads", "processes", or a limit of this program with its number. For NULL the
  * function finds out: memory, mappings, address space or data. Needs no memory. Returns `text`. */
 const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, const char *purpose);
+
+/* Whether a message says that something ran out. */
+bool bz_lack_is_said(const char *message);
 
 /* Ends the process. Calls the handler, which must not return, with the sentence of bz_lack_text().
  * Without one, the sentence goes to stderr, and the process aborts. */
