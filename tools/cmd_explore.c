@@ -33,6 +33,7 @@ struct explore {
     const char *out;
     const char *resume;
     uint64_t disk_mib;
+    struct bz_search_limits search;
     char **command_line;
     bool has_fixed_addresses;
     struct bz_search_file *file; /* NULL: no checkpoint */
@@ -153,6 +154,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
     {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
      .parse = set_shard},
+    BZ_SEARCH_OPTIONS(struct explore, search),
     BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
     {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
@@ -271,6 +273,7 @@ static int finish_findings(struct explore *explore, const struct bz_explore_resu
         bz_findings_drop_last(kept);
     }
     for (uint32_t index = 0; index < kept->count; index++) {
+        bz_findings_announce(kept, index, explore->name);
         int code = bz_findings_search_witness(kept, index, explore->name, true, explore->out);
         code = code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code;
         explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
@@ -547,6 +550,8 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     explore->config.memory_max_bytes = bz_cli_catalog.contain.memory_bytes;
     explore->config.context = explore;
     explore->findings = &findings;
+    findings.limits = explore->search;
+    findings.is_quiet = explore->is_quiet;
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
     bz_interrupt_catch();
     struct bz_explore_report report = {

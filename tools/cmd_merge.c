@@ -67,6 +67,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_PARSED, .parse = add_history},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
      offsetof(struct merge, keeps_size)},
+    BZ_SEARCH_OPTIONS(struct merge, findings.limits),
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
      "runs were alike",
@@ -322,6 +323,7 @@ static void print_search(const struct bz_search_sum *sum, bool is_quiet) {
 static int report_search(struct merge *merge) {
     struct bz_search_sum *sum = &merge->searches;
     struct bz_explore_report *report = &sum->report;
+    sum->findings.limits = merge->findings.limits;
     bz_search_sum_finish(sum, merge->out, !merge->keeps_size);
     int code = merge->out != NULL ? write_files(merge, search_document(sum), false) : BZ_EXIT_OK;
     report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;

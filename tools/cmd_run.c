@@ -45,6 +45,12 @@ static void keep_finding(void *context, uint32_t place, const struct bz_finding 
     note_code(run, bz_findings_keep(run->findings, place, run->name, &program, finding, run->out));
 }
 
+static void on_finding(void *context, uint32_t place, const struct bz_finding *finding) {
+    struct bz_run *run = context;
+    keep_finding(run, place, finding);
+    bz_findings_announce(run->findings, place, run->name);
+}
+
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
     struct bz_run *run = context;
     if (run->file != NULL) {
@@ -72,7 +78,7 @@ static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, 
                                         .stop = &bz_interrupt_requested,
                                         .poll = poll_campaign,
                                         .from = run->state,
-                                        .on_finding = keep_finding,
+                                        .on_finding = on_finding,
                                         .on_state = keep_state,
                                         .context = run};
     bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
@@ -372,6 +378,8 @@ int bz_command_run(int argc, char **argv) {
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
+    findings.limits = run.search;
+    findings.is_quiet = run.is_quiet;
     code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
     code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.program, true);
     if (code != BZ_EXIT_OK) {

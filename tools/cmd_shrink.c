@@ -8,6 +8,7 @@
 #include "sim/shrink/shrink.h"
 #include "tools/cli.h"
 #include "tools/diagnosis.h"
+#include "tools/findings.h"
 #include "tools/named_run.h"
 #include "tools/options.h"
 #include "tools/progress.h"
@@ -19,6 +20,7 @@ struct shrink {
     const char *input;
     const char *output;
     uint64_t runs_max;
+    struct bz_search_limits limits;
     bool is_json;
     bool is_quiet;
     struct bz_named_run run;
@@ -32,8 +34,9 @@ struct shrink {
 static const struct bz_option options[] = {
     {"output", "FILE", "Write the trace of the smallest run", BZ_OPTION_TEXT,
      offsetof(struct shrink, output), .is_once = true, .letter = 'o'},
-    {"max-runs", "N", "Stop after so many runs (60000; fewer if each needs a process of its own)",
-     BZ_OPTION_NUMBER, offsetof(struct shrink, runs_max), .least = 1, .most = UINT32_MAX},
+    {"max-runs", "N", "Stop after so many runs (no limit)", BZ_OPTION_NUMBER,
+     offsetof(struct shrink, runs_max), .least = 1, .most = UINT32_MAX},
+    BZ_SEARCH_OPTIONS(struct shrink, limits),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct shrink, is_json)},
     {"quiet", NULL, "Print the token alone", BZ_OPTION_FLAG, offsetof(struct shrink, is_quiet)},
     {NULL},
@@ -48,29 +51,21 @@ static void check_options(struct argp_state *state, void *target) {
     }
 }
 
-static void on_progress(void *context, uint64_t runs, const struct bz_shrink_size *best) {
-    struct shrink *shrink = context;
-    char line[160];
-    snprintf(line, sizeof line,
-             "%" PRIu64 " runs, the smallest: %" PRIu32 " deviations, %" PRIu32 " cancels, %" PRIu32
-             " tasks, %" PRIu32 " steps",
-             runs, best->deviations, best->cancels, best->tasks, best->steps);
-    bz_progress_show_line(&shrink->progress, line);
-}
-
 static int run_shrink(struct shrink *shrink) {
     char error[BZ_ERROR_BYTES];
     char text[BZ_ERROR_BYTES];
     struct bz_shrink_result *result = &shrink->result;
     struct bz_shrink_config config = {.program = &shrink->run.program,
                                       .trace = &shrink->run.trace,
+                                      .budget = {shrink->limits.steps, &bz_interrupt_requested},
                                       .runs_max = shrink->runs_max,
-                                      .stop = &bz_interrupt_requested,
-                                      .on_progress = on_progress,
-                                      .context = shrink};
+                                      .on_progress = bz_findings_show_shrinking,
+                                      .context = &shrink->progress};
     bz_interrupt_catch();
+    bz_time_limit_begin(shrink->limits.seconds != 0 ? shrink->limits.seconds : BZ_SEARCH_SECONDS);
     bz_progress_begin(&shrink->progress, shrink->is_quiet, 0, 0);
     bool is_ok = bz_shrink(&config, result);
+    (void)bz_time_limit_end();
     (void)bz_progress_end(&shrink->progress);
     if (!is_ok) {
         return bz_cli_fail(shrink->name,
@@ -128,7 +123,7 @@ static void print_text(const struct shrink *shrink) {
 }
 
 static void print_json(const struct shrink *shrink, int code) {
-    static const char *const reasons[] = {"minimal", "1-minimal", "budget", "interrupted"};
+    static const char *const reasons[] = {"minimal", "1-minimal", "budget", "time", "interrupted"};
     const struct bz_shrink_result *result = &shrink->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_string(root, "input", shrink->input);

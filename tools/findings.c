@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "tools/cli.h"
+#include "tools/options.h"
+#include "tools/progress.h"
 #include "traces/text.h"
 
 #define NAME_TRIES_MAX 100000u
@@ -194,11 +196,32 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
 
 /* --- the smallest run ------------------------------------------------------------------------- */
 
-/* For one of `count` runs that are shrunk: all of them together take about 2 s. */
-static struct bz_shrink_config shrink_config(const struct bz_program *program,
-                                             const struct bz_trace *trace, uint32_t count) {
-    return (struct bz_shrink_config){
-        .program = program, .trace = trace, .share = count, .stop = &bz_interrupt_requested};
+void bz_search_limits_parse_time(struct argp_state *state, void *target, const char *option,
+                                 char *text) {
+    ((struct bz_search_limits *)target)->seconds = bz_option_seconds(state, option, text);
+}
+
+void bz_findings_announce(const struct bz_kept_findings *kept, uint32_t place, const char *name) {
+    const struct bz_kept_finding *item = &kept->items[place];
+    if (!kept->is_quiet) {
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s", item->oracle,
+                          (uint64_t)item->trace.verdict.step, item->token);
+    }
+}
+
+void bz_findings_show_shrinking(void *context, uint64_t runs, const struct bz_shrink_size *best) {
+    char line[160];
+    snprintf(line, sizeof line,
+             "shrinking: %" PRIu64 " runs, the smallest: %" PRIu32 " deviations, %" PRIu32
+             " cancels, %" PRIu32 " tasks, %" PRIu32 " steps",
+             runs, best->deviations, best->cancels, best->tasks, best->steps);
+    bz_progress_show_line(context, line);
+}
+
+static struct bz_budget begin_search(const struct bz_kept_findings *kept) {
+    uint64_t seconds = kept->limits.seconds;
+    bz_time_limit_begin(seconds != 0 ? seconds : BZ_SEARCH_SECONDS);
+    return (struct bz_budget){.steps = kept->limits.steps, .stop = &bz_interrupt_requested};
 }
 
 static bool is_shrinkable(const struct bz_trace *trace) {
@@ -209,12 +232,25 @@ static bool is_shrinkable(const struct bz_trace *trace) {
 
 /* Shrinks the run of `trace` into an empty trace. `is_shrunk` false: it stays as it is. Returns an
  * exit code, after a message unless it is BZ_EXIT_OK. */
-static int shrink(const char *name, const struct bz_shrink_config *config,
+static int shrink(const struct bz_kept_findings *kept, const char *name,
+                  const struct bz_program *program, const struct bz_trace *trace,
                   struct bz_shrink_result *result, struct bz_trace *small, bool *is_shrunk) {
     char error[BZ_ERROR_BYTES];
-    *is_shrunk = is_shrinkable(config->trace) && bz_interrupt_requested == 0 &&
-                 bz_shrink(config, result) &&
+    struct bz_progress progress;
+    *is_shrunk = false;
+    if (!is_shrinkable(trace) || bz_interrupt_requested != 0) {
+        return BZ_EXIT_OK;
+    }
+    bz_progress_begin(&progress, kept->is_quiet, 0, 0);
+    const struct bz_shrink_config config = {.program = program,
+                                            .trace = trace,
+                                            .budget = begin_search(kept),
+                                            .on_progress = bz_findings_show_shrinking,
+                                            .context = &progress};
+    *is_shrunk = bz_shrink(&config, result) &&
                  result->end != BZ_SHRINK_INTERRUPTED; /* the next session does it */
+    (void)bz_time_limit_end();
+    (void)bz_progress_end(&progress);
     if (*is_shrunk && !bz_shrink_record(result, small, error, sizeof error)) {
         *is_shrunk = false; /* code that is not deterministic; the finding itself stands */
         bz_trace_fini(small);
@@ -230,9 +266,9 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
                        const char *folder) {
     struct bz_kept_finding *item = &kept->items[place];
     static struct bz_shrink_result result;
-    struct bz_shrink_config config = shrink_config(&item->program, &item->trace, kept->count);
     result = (struct bz_shrink_result){.runs = 0};
-    int code = shrink(name, &config, &result, &item->small, &item->is_shrunk);
+    int code =
+        shrink(kept, name, &item->program, &item->trace, &result, &item->small, &item->is_shrunk);
     item->is_interrupted =
         !item->is_shrunk && bz_interrupt_requested != 0 && is_shrinkable(&item->trace);
     if (item->is_shrunk) {
@@ -278,9 +314,9 @@ void bz_findings_merge(struct bz_kept_findings *kept) {
 
 /* --- the witness on a FIFO loop --------------------------------------------------------------- */
 
-/* `share` 0: it is not shrunk. */
-static int keep_witness(struct bz_kept_finding *item, const char *name,
-                        const struct bz_witness *witness, uint32_t share, const char *folder) {
+static int keep_witness(const struct bz_kept_findings *kept, struct bz_kept_finding *item,
+                        const char *name, const struct bz_witness *witness, bool shrinks,
+                        const char *folder) {
     static struct bz_shrink_result result;
     struct bz_trace trace;
     struct bz_trace small;
@@ -296,10 +332,9 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
     } else if (!is_confirmed(&trace, &witness->finding)) {
         item->fifo_token[0] = '\0'; /* no witness: it does not come again */
     } else {
-        struct bz_shrink_config config = shrink_config(&witness->program, &trace, share);
         bool is_shrunk = false;
-        if (share > 0) {
-            code = shrink(name, &config, &result, &small, &is_shrunk);
+        if (shrinks) {
+            code = shrink(kept, name, &witness->program, &trace, &result, &small, &is_shrunk);
         }
         if (is_shrunk && result.has_answers) {
             bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
@@ -318,6 +353,24 @@ static int keep_witness(struct bz_kept_finding *item, const char *name,
     return code;
 }
 
+/* In the smallest run's program, with half of the budget, and then in its own. False without
+ * memory. */
+static bool search_programs(const struct bz_kept_findings *kept, const struct bz_kept_finding *item,
+                            struct bz_witness *witness) {
+    struct bz_budget budget = begin_search(kept);
+    uint64_t steps = bz_budget_steps(&budget, &item->program);
+    bool is_ok = true;
+    *witness = (struct bz_witness){.is_found = false};
+    if (item->is_shrunk) {
+        budget.steps = (steps + 1) / 2;
+        is_ok = bz_witness_search(&item->small_program, &item->failure, &budget, witness);
+        steps -= witness->steps < steps ? witness->steps : steps - 1;
+    }
+    budget.steps = steps;
+    return is_ok &&
+           (witness->is_found || bz_witness_search(&item->program, &item->failure, &budget, witness));
+}
+
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
                                bool shrinks, const char *folder) {
     static struct bz_witness witness;
@@ -329,27 +382,29 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
             strcpy(item->fifo_token, like->fifo_token);
             item->fifo_lag_ns = like->fifo_lag_ns;
             strcpy(item->fifo_path, like->fifo_path);
+            strcpy(item->fifo_end, like->fifo_end);
+            item->fifo_runs = like->fifo_runs;
             return BZ_EXIT_OK;
         }
     }
-    bool is_ok = true;
-    witness = (struct bz_witness){.is_found = false};
-    if (item->is_shrunk) {
-        is_ok = bz_witness_search(&item->small_program, &item->failure, &bz_interrupt_requested,
-                                  &witness);
-    }
-    if (is_ok && !witness.is_found) {
-        is_ok =
-            bz_witness_search(&item->program, &item->failure, &bz_interrupt_requested, &witness);
-    }
+    bool is_ok = search_programs(kept, item, &witness);
+    bool is_time_over = bz_time_limit_end();
     if (!is_ok) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
     }
     item->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
+    item->fifo_runs = witness.runs;
+    if (is_time_over) {
+        snprintf(item->fifo_end, sizeof item->fifo_end, "the time was over (--shrink-time)");
+    } else if (witness.is_cut) {
+        snprintf(item->fifo_end, sizeof item->fifo_end,
+                 "the budget of %" PRIu64 " steps was spent (--shrink-steps)",
+                 bz_budget_steps(&(struct bz_budget){.steps = kept->limits.steps}, &item->program));
+    }
     if (!witness.is_found) {
         return BZ_EXIT_OK;
     }
-    return keep_witness(item, name, &witness, shrinks ? kept->count : 0, folder);
+    return keep_witness(kept, item, name, &witness, shrinks, folder);
 }
 
 void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,

@@ -5,6 +5,8 @@
 
 #include <limits.h>
 
+#include <argp.h>
+
 #include "sim/run/campaign.h"
 #include "sim/run/replay.h"
 #include "sim/run/token.h"
@@ -33,11 +35,41 @@ struct bz_kept_finding {
     char fifo_token[BZ_TOKEN_BYTES]; /* of the witness, shrunk; empty: none was found */
     uint64_t fifo_lag_ns;            /* that it needs */
     char fifo_path[PATH_MAX];
+    uint64_t fifo_runs;           /* without a witness: that were made */
+    char fifo_end[BZ_LACK_BYTES]; /* likewise: what ended the search before all were; empty */
 };
+
+/* How far a finding is shrunk, and how far its witness is searched: options of commands. */
+struct bz_search_limits {
+    uint64_t steps;   /* 0: sim/run/budget.h */
+    uint64_t seconds; /* 0: BZ_SEARCH_SECONDS */
+};
+#define BZ_SEARCH_SECONDS 60u
+#define BZ_SEARCH_OPTIONS(type, member)                                                            \
+    {"shrink-steps",                                                                               \
+     "N",                                                                                          \
+     "Steps that may be spent on the smallest run that fails as a finding does, and as many on "   \
+     "its FIFO witness (as many as take about 10 s)",                                              \
+     BZ_OPTION_NUMBER,                                                                             \
+     offsetof(type, member.steps),                                                                 \
+     .is_once = true,                                                                              \
+     .least = 1,                                                                                   \
+     .most = UINT64_MAX},                                                                          \
+    {                                                                                              \
+        "shrink-time", "TIME",                                                                     \
+            "Stop either search after this time; what is found until then depends on the machine " \
+            "(60s)",                                                                               \
+            BZ_OPTION_PARSED, offsetof(type, member), .is_once = true,                             \
+                                                      .parse = bz_search_limits_parse_time         \
+    }
+void bz_search_limits_parse_time(struct argp_state *state, void *target, const char *option,
+                                 char *text);
 
 struct bz_kept_findings {
     struct bz_kept_finding items[BZ_FINDINGS_MAX];
     uint32_t count;
+    struct bz_search_limits limits;
+    bool is_quiet; /* it shows no progress */
 };
 
 /* Creates the folder and its parents, and checks that files can be created in it. Returns an exit
@@ -58,9 +90,14 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
                      const struct bz_program *program, const struct bz_finding *finding,
                      const char *folder);
 
-/* Searches the smallest run that fails as the `place`-th does, within its share of the budget of
- * all findings, and keeps its trace beside the other. A finding that cannot be shrunk stays as it
- * is. Returns an exit code likewise. */
+/* Says on stderr what the `place`-th is, before anything is searched for it. */
+void bz_findings_announce(const struct bz_kept_findings *kept, uint32_t place, const char *name);
+
+/* Shows on `context`, a struct bz_progress, how far shrinking is: bz_shrink_config.on_progress. */
+void bz_findings_show_shrinking(void *context, uint64_t runs, const struct bz_shrink_size *best);
+
+/* Searches the smallest run that fails as the `place`-th does, and keeps its trace beside the
+ * other. A finding that cannot be shrunk stays as it is. Returns an exit code likewise. */
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
                        const char *folder);
 

@@ -92,6 +92,9 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
                        finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
     bz_json_add_string(item, "fifo_trace",
                        finding->fifo_path[0] != '\0' ? finding->fifo_path : NULL);
+    if (finding->fifo_token[0] == '\0' && finding->fifo_end[0] != '\0') {
+        bz_json_add_string(item, "fifo_end", finding->fifo_end);
+    }
     if (finding->is_shrunk) {
         struct bz_json *small = bz_json_add_object(item, "shrunk");
         bz_json_add_size(small, &finding->small_size);

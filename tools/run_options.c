@@ -150,6 +150,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_FLAG, offsetof(struct bz_run, is_strict)},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
      offsetof(struct bz_run, keeps_size)},
+    BZ_SEARCH_OPTIONS(struct bz_run, search),
     {"out", "DIR",
      "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "
      "replayed first (with --order fifo, only those of this order); the exit status is 1 if one "

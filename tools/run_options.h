@@ -27,6 +27,7 @@ struct bz_run {
     bool repeats_all;
     bool has_default_sizes; /* --sizes default */
     bool keeps_size;        /* --no-shrink */
+    struct bz_search_limits search;
     struct bz_require_window required;
     const char *out;
     bool is_strict;

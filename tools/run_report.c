@@ -163,8 +163,10 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
         }
     } else if (finding->fifo_is_searched) {
         fprintf(out,
-                "fifo    not found on a FIFO loop in %u runs (--order fifo searches only those)\n",
-                BZ_WITNESS_RUNS);
+                "fifo    not found on a FIFO loop in %" PRIu64 " runs;\n        %s\n",
+                finding->fifo_runs,
+                finding->fifo_end[0] != '\0' ? finding->fifo_end
+                                             : "--order fifo searches only those");
     }
 }
 

@@ -6,6 +6,8 @@
 #include "sim/native/exceptions.h"
 #include "traces/lack.h"
 
+#define STEP_NS 250u /* in C, with all that a short run takes besides its steps */
+
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {
     bool is_recording = scenario->file != NULL && scenario->file->is_recording;
@@ -31,6 +33,11 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
 
 bool bz_program_is_recording(const struct bz_program *program) {
     return program->scenario->file != NULL && program->scenario->file->is_recording;
+}
+
+uint64_t bz_program_steps_in(const struct bz_program *program, uint64_t time_ns) {
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    return time_ns / (runtime != NULL && runtime->step_ns != 0 ? runtime->step_ns : STEP_NS);
 }
 
 struct bz_world *bz_program_new_world(const struct bz_program *program) {

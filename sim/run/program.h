@@ -63,6 +63,10 @@ enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_
  * parameters, profile and starvation bound alone. */
 void bz_program_enter(const struct bz_program *program, struct bz_world *world);
 
+/* About how many steps of its runs take so long: by a table, so the number is the same everywhere.
+ */
+uint64_t bz_program_steps_in(const struct bz_program *program, uint64_t time_ns);
+
 /* A program in a world, and its source of events for the judge. The source points to `place`. */
 struct bz_program_place {
     const struct bz_program *program;

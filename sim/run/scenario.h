@@ -78,6 +78,7 @@ struct bz_runtime {
     bool (*callback_is_ready)(void *context);
     bool (*variant_is_busy)(void *context);
     void *context;
+    uint32_t step_ns;    /* CPU time of a step, roughly, for budgets; 0: as in C */
     const char *outside; /* what else may decide, for `nondeterminism`: "a static variable" */
 };
 

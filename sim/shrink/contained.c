@@ -40,8 +40,8 @@ static enum bz_child_state wait_for(const struct bz_shrink_config *config, struc
         if (config->on_progress != NULL) {
             config->on_progress(config->context, shared->result.runs, &shared->best);
         }
-        shared->stop = config->stop != NULL && *config->stop != 0;
-        looks += shared->stop != 0;
+        shared->stop = config->budget.stop != NULL ? *config->budget.stop : BZ_STOP_NONE;
+        looks += shared->stop != BZ_STOP_NONE;
         if (looks == STOP_LOOKS_MAX) {
             bz_child_kill(child);
             return BZ_CHILD_DIED;
@@ -71,7 +71,7 @@ bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_
     shared->program = *config->program;
     shared->program.contain.is_on = false; /* in the child */
     shared->config.program = &shared->program;
-    shared->config.stop = &shared->stop;
+    shared->config.budget.stop = &shared->stop;
     shared->config.on_progress = note_progress;
     shared->config.context = shared;
     bool is_ok = false;

@@ -16,7 +16,15 @@ struct bz_trial {
 struct bz_failing {
     struct bz_shrink_size size;
     struct bz_edits edits;
+    struct bz_program program; /* of those that are found; the best one's is the result's */
     uint64_t digest;
+};
+
+/* The smallest of the runs that were found, by two orders: others.c. */
+#define BZ_SHRINK_OTHERS 5u
+struct bz_shrink_group {
+    struct bz_failing found[2][BZ_SHRINK_OTHERS];
+    uint32_t counts[2];
 };
 
 struct bz_shrinking {
@@ -30,9 +38,11 @@ struct bz_shrinking {
     char wanted_object[BZ_TRACE_NAME_BYTES_MAX + 1];
     struct bz_failing *best;
     struct bz_tape best_tape;
-    uint64_t runs_max; /* of result->runs */
     uint64_t cost_max; /* of `cost`, see bz_edits_cost() */
     uint64_t cost;
+    uint64_t run_cost;             /* of each run, besides */
+    uint32_t steps_max;            /* of a run: those of the given one */
+    struct bz_shrink_group *group; /* where it begins again; NULL: nowhere yet */
     /* Of the best run: */
     bool is_settled;  /* no pass made it smaller, and none was cut by a budget */
     bool is_searched; /* all schedules with as few choices were tried */
@@ -73,13 +83,23 @@ bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *pr
 
 /* Looks for runs of the trial that fail in the same way. Fills `found` with the smallest ones, the
  * smallest first; returns how many. */
-#define BZ_SHRINK_OTHERS 5u
 uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found);
+
+/* Begins again with runs of programs as campaigns draw them: first of any of them, then of those
+ * with fewer tasks than the best one has. So what comes of it hardly depends on the program that
+ * was given. False: a budget ended before. */
+bool bz_shrink_drawn(struct bz_shrinking *shrinking);
 
 /* Makes smaller what another run of the trial leads to, by `deepen`, as if it were the best; it
  * becomes the best if it gets smaller than that. True if it does. */
 bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *start,
                      bool (*deepen)(struct bz_shrinking *shrinking));
+
+/* --- shrink.c: passes together, until nothing changes. False: a budget ended before. -----------
+ */
+
+bool bz_shrink_passes(struct bz_shrinking *shrinking);
+bool bz_shrink_leaps(struct bz_shrinking *shrinking);
 
 /* --- passes: each goes on while the budget lasts, and returns whether the best run got smaller --
  */
@@ -92,6 +112,10 @@ bool bz_shrink_params(struct bz_shrinking *shrinking);
 
 /* Leaves out tasks: any of them, with a parameter that counts them. */
 bool bz_shrink_tasks(struct bz_shrinking *shrinking);
+
+/* Which parameters of the best run's program count tasks: with one more, or one less, there are as
+ * many more, or less. */
+void bz_shrink_counting(struct bz_shrinking *shrinking, bool counts[BZ_PARAMS_MAX]);
 
 /* Tries every schedule of the program with as few choices as the best run. */
 bool bz_shrink_search(struct bz_shrinking *shrinking);
@@ -107,6 +131,9 @@ bool bz_shrink_search_within(struct bz_shrinking *shrinking, const struct bz_shr
 
 /* Tries small schedules of small programs that no single step down leads to. */
 bool bz_shrink_leap(struct bz_shrinking *shrinking);
+
+/* Tries small schedules of this program, to save a deviation of the best run. */
+bool bz_shrink_leap_to(struct bz_shrinking *shrinking, const struct bz_program *program);
 
 /* Mixes programs with fewer tasks from what is drawn in the best one. */
 bool bz_shrink_mix(struct bz_shrinking *shrinking);

@@ -24,6 +24,12 @@ static bool leap(struct bz_shrinking *shrinking, const struct bz_program *progra
     return is_smaller;
 }
 
+bool bz_shrink_leap_to(struct bz_shrinking *shrinking, const struct bz_program *program) {
+    uint32_t deviations = shrinking->best->size.deviations;
+    bool is_smaller = deviations > 0 && leap(shrinking, program, deviations - 1, CHOICES_MAX);
+    return bz_shrink_enter(shrinking, &shrinking->result->program) && is_smaller;
+}
+
 /* What a parameter may go back up to. */
 static int64_t top_of(const struct bz_shrinking *shrinking, uint32_t index) {
     const struct bz_program *given = shrinking->config->program;

@@ -118,12 +118,12 @@ static void search_from(struct searching *searching, uint32_t depth, uint32_t le
 
 bool bz_shrink_search_within(struct bz_shrinking *shrinking,
                              const struct bz_shrink_limits *limits) {
-    uint64_t runs = (shrinking->runs_max - shrinking->result->runs) / BUDGET_SHARE;
     struct searching searching = {
         .shrinking = shrinking,
         .limits = limits,
         .levels = malloc((DEPTH_MAX + 1) * sizeof(struct level)),
-        .runs_max = shrinking->result->runs + (runs < limits->runs ? runs : limits->runs),
+        .runs_max =
+            limits->runs != UINT64_MAX ? shrinking->result->runs + limits->runs : UINT64_MAX,
         .cost_max = shrinking->cost + (shrinking->cost_max - shrinking->cost) / BUDGET_SHARE};
     if (searching.levels == NULL) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");

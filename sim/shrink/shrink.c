@@ -10,8 +10,10 @@
 #include "sim/shrink/internal.h"
 
 #define RUNS_BETWEEN_REPORTS 256u
-#define LONG_RUN 500u  /* steps */
-#define LEAPS_SHARE 5u /* of a budget, one part in so many is kept for leaps */
+#define LONG_RUN 500u /* steps */
+#define PHASES 4u
+#define PROCESS_NS UINT64_C(10000000) /* of a run in a process of its own */
+#define DYING_NS UINT64_C(50000000)   /* of one that ends it */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -21,11 +23,17 @@ static int compare_numbers(uint64_t a, uint64_t b) {
 
 int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits) {
-    const uint64_t pairs[][2] = {{a->deviations, b->deviations}, {a->cancels, b->cancels},
-                                 {a->tasks, b->tasks},           {a->helpers, b->helpers},
-                                 {a->params, b->params},         {a->params_sum, b->params_sum},
-                                 {a->draws, b->draws},           {a->steps, b->steps},
-                                 {a->weight, b->weight},         {a_edits->count, b_edits->count}};
+    const uint64_t pairs[][2] = {{a->is_longer, b->is_longer},
+                                 {a->deviations, b->deviations},
+                                 {a->cancels, b->cancels},
+                                 {a->tasks, b->tasks},
+                                 {a->helpers, b->helpers},
+                                 {a->params, b->params},
+                                 {a->params_sum, b->params_sum},
+                                 {a->draws, b->draws},
+                                 {a->steps, b->steps},
+                                 {a->weight, b->weight},
+                                 {a_edits->count, b_edits->count}};
     for (size_t index = 0; index < sizeof pairs / sizeof pairs[0]; index++) {
         int order = compare_numbers(pairs[index][0], pairs[index][1]);
         if (order != 0) {
@@ -83,12 +91,12 @@ void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from) {
 /* --- one run ---------------------------------------------------------------------------------- */
 
 static bool is_stopped(const struct bz_shrinking *shrinking) {
-    const volatile sig_atomic_t *stop = shrinking->config->stop;
+    const volatile sig_atomic_t *stop = shrinking->config->budget.stop;
     return (stop != NULL && *stop != 0) || shrinking->result->lack[0] != '\0';
 }
 
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking) {
-    return !is_stopped(shrinking) && shrinking->result->runs < shrinking->runs_max &&
+    return !is_stopped(shrinking) && shrinking->result->runs < shrinking->result->runs_max &&
            shrinking->cost < shrinking->cost_max;
 }
 
@@ -106,7 +114,7 @@ static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_s
     enum bz_run_end end =
         bz_program_run_from(&shrinking->trial->program, shrinking->trial->world, start);
     shrinking->result->runs++;
-    shrinking->cost += bz_edits_cost(shrinking->board, bz_judge_steps(judge));
+    shrinking->cost += shrinking->run_cost + bz_edits_cost(shrinking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
         snprintf(shrinking->result->lack, sizeof shrinking->result->lack, "%.*s",
                  (int)sizeof shrinking->result->lack - 1, bz_judge_error(judge));
@@ -124,7 +132,8 @@ bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size) 
         !bz_fails_likewise(&shrinking->wanted, shrinking->wanted_object, judge)) {
         return false;
     }
-    *size = (struct bz_shrink_size){.cancels = count_cancels(bz_judge_stats(judge)),
+    *size = (struct bz_shrink_size){.is_longer = bz_judge_steps(judge) > shrinking->steps_max,
+                                    .cancels = count_cancels(bz_judge_stats(judge)),
                                     .tasks = bz_shrink_tasks_of(judge),
                                     .helpers = judge->shadow.task_count - bz_shrink_tasks_of(judge),
                                     .steps = bz_judge_steps(judge)};
@@ -195,13 +204,14 @@ static bool play_trace(struct bz_shrinking *shrinking) {
     const char *object = bz_judge_object_name(judge, shrinking->wanted.object);
     snprintf(shrinking->wanted_object, sizeof shrinking->wanted_object, "%s",
              object == NULL ? "" : object);
-    shrinking->best->size.deviations = UINT32_MAX;
+    shrinking->best->size.is_longer = true;
+    shrinking->steps_max = bz_judge_steps(judge);
     result->end = BZ_SHRINK_TOO_LARGE;
     return bz_shrink_improve(shrinking);
 }
 
 /* All passes on the best run, until nothing changes. False: a budget ended before. */
-static bool run_passes(struct bz_shrinking *shrinking) {
+bool bz_shrink_passes(struct bz_shrinking *shrinking) {
     bool has_changed = true;
     if (shrinking->best->size.steps > LONG_RUN) {
         (void)bz_shrink_params(shrinking); /* all else costs less in a smaller program */
@@ -216,9 +226,18 @@ static bool run_passes(struct bz_shrinking *shrinking) {
     return shrinking->is_settled;
 }
 
+/* Leaps, and what they lead to. */
+bool bz_shrink_leaps(struct bz_shrinking *shrinking) {
+    while (bz_shrink_goes_on(shrinking) &&
+           (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
+        (void)bz_shrink_passes(shrinking);
+    }
+    return bz_shrink_goes_on(shrinking);
+}
+
 /* A local minimum depends on where the search began. So it begins again with other runs of the
  * given program, which do not depend on the given run. */
-static void begin_elsewhere(struct bz_shrinking *shrinking) {
+static bool begin_elsewhere(struct bz_shrinking *shrinking) {
     struct bz_failing *others = calloc(BZ_SHRINK_OTHERS, sizeof *others);
     if (others == NULL) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
@@ -226,11 +245,12 @@ static void begin_elsewhere(struct bz_shrinking *shrinking) {
         uint32_t count = bz_shrink_find(shrinking, others);
         for (uint32_t index = 0; index < count && bz_shrink_goes_on(shrinking); index++) {
             if (bz_shrink_enter(shrinking, shrinking->config->program)) {
-                (void)bz_shrink_other(shrinking, &others[index], run_passes);
+                (void)bz_shrink_other(shrinking, &others[index], bz_shrink_passes);
             }
         }
     }
     free(others);
+    return bz_shrink_goes_on(shrinking);
 }
 
 static void shrink(struct bz_shrinking *shrinking) {
@@ -239,25 +259,23 @@ static void shrink(struct bz_shrinking *shrinking) {
         result->end = BZ_SHRINK_MINIMAL; /* it has one schedule */
         return;
     }
-    uint64_t runs_max = shrinking->runs_max;
+    bool (*const phases[])(struct bz_shrinking *) = {bz_shrink_passes, begin_elsewhere,
+                                                     bz_shrink_leaps, bz_shrink_drawn};
     uint64_t cost_max = shrinking->cost_max;
-    shrinking->runs_max = runs_max / 3; /* the rest is for the other starts */
-    shrinking->cost_max = cost_max / 3;
-    (void)run_passes(shrinking);
-    shrinking->runs_max = runs_max - runs_max / LEAPS_SHARE;
-    shrinking->cost_max = cost_max - cost_max / LEAPS_SHARE;
-    begin_elsewhere(shrinking);
-    shrinking->runs_max = runs_max;
-    shrinking->cost_max = cost_max;
-    while (bz_shrink_goes_on(shrinking) &&
-           (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
-        (void)run_passes(shrinking);
+    bool is_cut = false;
+    for (uint32_t phase = 0; phase < PHASES;
+         phase++) { /* each leaves something for those after it */
+        shrinking->cost_max = cost_max / PHASES * (phase + 1);
+        is_cut |= !phases[phase](shrinking);
     }
     bool is_settled = shrinking->is_settled;
-    result->end = is_stopped(shrinking)                  ? BZ_SHRINK_INTERRUPTED
-                  : is_settled && shrinking->is_searched ? BZ_SHRINK_MINIMAL
-                  : is_settled                           ? BZ_SHRINK_ONE_MINIMAL
-                                                         : BZ_SHRINK_OUT_OF_BUDGET;
+    const volatile sig_atomic_t *stop = shrinking->config->budget.stop;
+    result->end = is_stopped(shrinking) && stop != NULL && *stop == BZ_STOP_TIME
+                      ? BZ_SHRINK_OUT_OF_TIME
+                  : is_stopped(shrinking)  ? BZ_SHRINK_INTERRUPTED
+                  : is_cut || !is_settled  ? BZ_SHRINK_OUT_OF_BUDGET
+                  : shrinking->is_searched ? BZ_SHRINK_MINIMAL
+                                           : BZ_SHRINK_ONE_MINIMAL;
 }
 
 /* Whether the trial makes the best run again, by its tape. */
@@ -317,17 +335,16 @@ static void conclude(struct bz_shrinking *shrinking) {
     }
 }
 
-/* Budgets are runs and steps, so that the result is the same everywhere. */
+/* Each run of contained code has a process of its own here, which takes time. */
 static void set_budget(struct bz_shrinking *shrinking) {
     const struct bz_shrink_config *config = shrinking->config;
-    uint32_t share = config->share == 0 ? 1 : config->share;
     const char *oracle = config->trace->verdict.oracle;
     bool is_dying = oracle != NULL && bz_oracle_ends_process(oracle);
-    uint64_t runs = !config->program->contain.is_on ? BZ_SHRINK_RUNS_DEFAULT
-                    : is_dying                      ? BZ_SHRINK_RUNS_DYING
-                                                    : BZ_SHRINK_RUNS_CONTAINED;
-    shrinking->runs_max = config->runs_max != 0 ? config->runs_max : 1 + runs / share;
-    shrinking->cost_max = 1 + BZ_SHRINK_STEPS_DEFAULT / share;
+    uint64_t process_ns = !config->program->contain.is_on ? 0 : is_dying ? DYING_NS : PROCESS_NS;
+    shrinking->run_cost = bz_program_steps_in(config->program, process_ns);
+    shrinking->cost_max = bz_budget_steps(&config->budget, config->program);
+    shrinking->result->steps_max = shrinking->cost_max;
+    shrinking->result->runs_max = config->runs_max != 0 ? config->runs_max : UINT64_MAX;
 }
 
 bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
@@ -405,17 +422,37 @@ bool bz_shrink_record(struct bz_shrink_result *result, struct bz_trace *trace, c
     return is_same;
 }
 
+/* Why it may get smaller still. */
+static void cut_text(const struct bz_shrink_result *result, char *text, size_t bytes) {
+    if (result->end == BZ_SHRINK_OUT_OF_TIME) {
+        snprintf(text, bytes, "not minimal: the time was over (--shrink-time)");
+    } else if (result->end == BZ_SHRINK_INTERRUPTED) {
+        snprintf(text, bytes, "not minimal: it was interrupted");
+    } else if (result->runs >= result->runs_max) {
+        snprintf(text, bytes, "not minimal: the budget of %" PRIu64 " runs was spent (--max-runs)",
+                 result->runs_max);
+    } else {
+        snprintf(text, bytes,
+                 "not minimal: the budget of %" PRIu64 " steps was spent (--shrink-steps)",
+                 result->steps_max);
+    }
+}
+
 const char *bz_shrink_end_text(const struct bz_shrink_result *result, char *text, size_t bytes) {
     static const char *const texts[] = {
         [BZ_SHRINK_MINIMAL] = "minimal: all schedules with as few choices were tried",
         [BZ_SHRINK_ONE_MINIMAL] = "1-minimal: no choice can be left out, and no parameter lowered",
-        [BZ_SHRINK_OUT_OF_BUDGET] = "out of budget: it may get smaller still",
-        [BZ_SHRINK_INTERRUPTED] = "interrupted: it may get smaller still",
         [BZ_SHRINK_TOO_LARGE] = "not shrunk: it has more tasks or choices than can be edited",
         [BZ_SHRINK_UNREPEATABLE] = "not shrunk: its choices do not lead to the violation again",
         [BZ_SHRINK_NO_RESOURCE] = "not shrunk",
     };
-    snprintf(text, bytes, "%s (%" PRIu64 " run%s)%s%s", texts[result->end], result->runs,
+    char cut[BZ_LACK_BYTES];
+    const char *why = texts[result->end];
+    if (why == NULL) {
+        cut_text(result, cut, sizeof cut);
+        why = cut;
+    }
+    snprintf(text, bytes, "%s (%" PRIu64 " run%s)%s%s", why, result->runs,
              result->runs == 1 ? "" : "s", result->lack[0] == '\0' ? "" : ": ", result->lack);
     return text;
 }

@@ -3,7 +3,8 @@
  * In the same way means: the same oracle, object (by name), operation and window. Smaller means, in
  * this order: fewer deviations from a plain FIFO loop (a handle out of turn, a clock jump), fewer
  * cancels (injected, or the program's own), fewer tasks of the program, fewer helpers, smaller
- * parameters, fewer and smaller draws, fewer steps.
+ * parameters, fewer and smaller draws, fewer steps. But no run with more steps than the given one
+ * is smaller than one without.
  *
  *   1. Choices are taken away, in groups and then one by one (A. Zeller, R. Hildebrandt,
  *      "Simplifying and Isolating Failure-Inducing Input", TSE 2002), and come earlier.
@@ -13,10 +14,15 @@
  *   4. All schedules with as few choices as the best run are tried, as far as the budget lasts.
  *
  * Again from 1, until nothing changes. Then all of it begins again with other runs of the given
- * program. At last come leaps to small programs that no single step down leads to, and mixes of
- * drawn programs. So the result depends little on the run that was given. It is the same on every
- * machine: budgets are runs and steps, not time. Each run that is accepted is run again, from its
- * own tape.
+ * program. Then come leaps to small programs that no single step down leads to, and mixes of drawn
+ * programs. At last it begins again with runs of programs as campaigns draw them, and with those
+ * that have fewer tasks, until no smaller run comes of them. So the result depends little on the
+ * run that was given. It is the same on every machine: a budget is a number of steps, not a time
+ * (sim/run/budget.h). Each run that is accepted is run again, from its own tape.
+ *
+ * A result is `minimal` if all of this came to its end, no budget cut it short, and every schedule
+ * of its program with as few choices was tried. So no smaller run of this program fails in the same
+ * way. One of another program may; only such programs were tried as are named above.
  *
  * A contained program is shrunk in one child process (sim/run/contain.h). If a run ends that, each
  * run gets a process of its own.
@@ -24,30 +30,26 @@
 #ifndef BZ_SIM_SHRINK_SHRINK_H
 #define BZ_SIM_SHRINK_SHRINK_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "sim/choice/tape.h"
-#include "sim/run/program.h"
+#include "sim/run/budget.h"
 #include "traces/trace.h"
 
-#define BZ_SHRINK_RUNS_DEFAULT 60000u
-#define BZ_SHRINK_RUNS_CONTAINED 1000u /* if each needs a process of its own */
-#define BZ_SHRINK_RUNS_DYING 200u      /* if each of them ends its process */
-#define BZ_SHRINK_STEPS_DEFAULT 6000000u
-
 enum bz_shrink_end {
-    BZ_SHRINK_MINIMAL = 0,       /* every schedule with as few choices was tried */
+    BZ_SHRINK_MINIMAL = 0,       /* see above */
     BZ_SHRINK_ONE_MINIMAL = 1,   /* no choice can be left out, and no parameter lowered */
     BZ_SHRINK_OUT_OF_BUDGET = 2, /* it may get smaller */
-    BZ_SHRINK_INTERRUPTED = 3,   /* likewise */
-    BZ_SHRINK_TOO_LARGE = 4,     /* the run has more tasks or choices than can be edited */
-    BZ_SHRINK_UNREPEATABLE = 5,  /* its choices do not lead to its violation again, or to none */
-    BZ_SHRINK_NO_RESOURCE = 6,   /* see `lack` */
+    BZ_SHRINK_OUT_OF_TIME = 3,   /* likewise */
+    BZ_SHRINK_INTERRUPTED = 4,   /* likewise */
+    BZ_SHRINK_TOO_LARGE = 5,     /* the run has more tasks or choices than can be edited */
+    BZ_SHRINK_UNREPEATABLE = 6,  /* its choices do not lead to its violation again, or to none */
+    BZ_SHRINK_NO_RESOURCE = 7,   /* see `lack` */
 };
 
 struct bz_shrink_size {
+    bool is_longer; /* than the given run: what has as many steps is smaller */
     uint32_t deviations;
     uint32_t cancels;
     uint32_t tasks;   /* of the program, children of its groups included */
@@ -61,10 +63,9 @@ struct bz_shrink_size {
 
 struct bz_shrink_config {
     const struct bz_program *program;
-    const struct bz_trace *trace;      /* a run of it that violates an oracle */
-    uint64_t runs_max;                 /* 0: the default */
-    uint32_t share;                    /* of the default budget: one part in so many; 0: all */
-    const volatile sig_atomic_t *stop; /* not 0: stop; NULL: none */
+    const struct bz_trace *trace; /* a run of it that violates an oracle */
+    struct bz_budget budget;
+    uint64_t runs_max; /* 0: as many as the budget allows */
     /* Called every few hundred runs; NULL: never. */
     void (*on_progress)(void *context, uint64_t runs, const struct bz_shrink_size *best);
     void *context;
@@ -73,6 +74,8 @@ struct bz_shrink_config {
 struct bz_shrink_result {
     enum bz_shrink_end end;
     uint64_t runs;
+    uint64_t runs_max;  /* what ended it, if the budget did: so many runs, or else */
+    uint64_t steps_max; /* so many steps */
     struct bz_shrink_size before;
     struct bz_shrink_size after;
     struct bz_violation violation; /* of the smallest run */

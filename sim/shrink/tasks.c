@@ -98,3 +98,18 @@ bool bz_shrink_tasks(struct bz_shrinking *shrinking) {
     }
     return bz_shrink_enter(shrinking, &shrinking->result->program) && has_improved;
 }
+
+void bz_shrink_counting(struct bz_shrinking *shrinking, bool counts[BZ_PARAMS_MAX]) {
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
+    shrinking->board->source = BZ_EDIT_BY_EDITS;
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        struct bz_program program = best;
+        bool may_grow = best.args.values[index] < params[index].most;
+        program.args.values[index] += may_grow ? 1 : -1;
+        uint32_t tasks =
+            bz_shrink_enter(shrinking, &program) ? measure(shrinking).tasks : UINT32_MAX;
+        counts[index] =
+            may_grow ? tasks > shrinking->best->size.tasks : tasks < shrinking->best->size.tasks;
+    }
+}

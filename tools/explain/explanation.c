@@ -4,6 +4,7 @@
 
 #include "sim/run/token.h"
 #include "tools/cli.h"
+#include "tools/findings.h"
 
 static bool is_same(const char *a, const char *b) {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
@@ -14,10 +15,13 @@ static bool is_same(const char *a, const char *b) {
 static int shrink(struct bz_explanation *explanation, const char *command) {
     struct bz_shrink_config config = {.program = &explanation->run->program,
                                       .trace = &explanation->run->trace,
-                                      .stop = &bz_interrupt_requested};
+                                      .budget = {.stop = &bz_interrupt_requested}};
     struct bz_shrink_result *shrunk = &explanation->shrunk;
     char text[BZ_ERROR_BYTES];
-    if (!bz_shrink(&config, shrunk)) {
+    bz_time_limit_begin(BZ_SEARCH_SECONDS);
+    bool is_ok = bz_shrink(&config, shrunk);
+    (void)bz_time_limit_end();
+    if (!is_ok) {
         int code = shrunk->end == BZ_SHRINK_NO_RESOURCE ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE;
         return bz_cli_fail(command, code, "%s", bz_shrink_end_text(shrunk, text, sizeof text));
     }

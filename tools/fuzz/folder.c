@@ -132,6 +132,7 @@ int bz_fuzz_folder_keep(struct bz_fuzz_folder *folder, struct bz_fuzz *fuzz, uin
     char path[PATH_MAX];
     path_of(folder, "findings", path);
     bz_fuzz_program(fuzz, finding->arm, finding->finding.seed, &program);
+    kept.is_quiet = true;
     int code = bz_findings_keep(&kept, 0, folder->name, &program, &finding->finding, path);
     if (code == BZ_EXIT_OK) {
         code = bz_findings_shrink(&kept, 0, folder->name, path);

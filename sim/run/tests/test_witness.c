@@ -7,6 +7,8 @@
 #include "sim/run/replay.h"
 #include "sim/tests/crowd.h"
 
+static const struct bz_budget unlimited = {.steps = 0};
+
 static struct bz_failure first_failure(const struct bz_program *program) {
     const struct bz_campaign_config config = {.program = program, .runs = 5000};
     struct bz_campaign_result result;
@@ -29,7 +31,7 @@ Test(witness, is_found_and_reproduces) {
     struct bz_witness witness;
     crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
     struct bz_failure wanted = first_failure(&program);
-    cr_assert(bz_witness_search(&program, &wanted, NULL, &witness));
+    cr_assert(bz_witness_search(&program, &wanted, &unlimited, &witness));
     cr_assert(eq(int, witness.is_searched, true));
     cr_assert(eq(int, witness.is_found, true));
     cr_assert(eq(int, witness.program.order, BZ_ORDER_FIFO));
@@ -43,7 +45,7 @@ Test(witness, is_found_and_reproduces) {
 static void expect_none(const struct bz_program *program, const struct bz_failure *wanted,
                         bool is_searched) {
     struct bz_witness witness;
-    cr_assert(bz_witness_search(program, wanted, NULL, &witness));
+    cr_assert(bz_witness_search(program, wanted, &unlimited, &witness));
     cr_assert(eq(int, witness.is_searched, is_searched));
     cr_assert(eq(int, witness.is_found, false));
 }
@@ -68,4 +70,22 @@ Test(witness, is_not_another_failure_nor_needed_under_fifo) {
     expect_none(&program, &lost, true);
     crowd_program(&program, &crowd_drops, BZ_ORDER_FIFO);
     expect_none(&program, &lost, false);
+}
+
+/* However many steps it would take to find one, the search ends with its budget, at the same place
+ * everywhere. */
+Test(witness, ends_with_its_budget) {
+    struct bz_program program;
+    struct bz_witness witness;
+    crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
+    const struct bz_failure lost = first_failure(&program);
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    cr_assert(bz_witness_search(&program, &lost, &(struct bz_budget){.steps = 1}, &witness));
+    cr_assert(witness.is_searched && witness.is_cut);
+    cr_assert(eq(int, witness.is_found, false));
+    cr_assert(lt(u64, witness.runs, BZ_WITNESS_RUNS));
+    struct bz_budget budget = {.steps = UINT64_C(1) << 40u};
+    cr_assert(bz_witness_search(&program, &lost, &budget, &witness));
+    cr_assert(eq(int, witness.is_cut, false));
+    cr_assert(eq(u64, witness.runs, BZ_WITNESS_RUNS));
 }

@@ -8,6 +8,7 @@
 #include "sim/judge/internal.h"
 #include "sim/run/replay.h"
 #include "sim/run/settings.h"
+#include "sim/run/sizes.h"
 #include "sim/shrink/edits.h"
 #include "sim/shrink/why.h"
 #include "sim/tests/stage.h"
@@ -158,7 +159,7 @@ Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
     struct bz_program program;
     struct bz_trace trace;
     struct bz_shrink_result result;
-    volatile sig_atomic_t stop = 1;
+    volatile sig_atomic_t stop = BZ_STOP_INTERRUPT;
     find_program(&program, "contended", "zoo/sem-woken-cancel");
     find_failure(&program, 0, "lost-wakeup", &trace);
     for (uint64_t runs = 3; runs < 200; runs = runs * 3 / 2) {
@@ -168,12 +169,83 @@ Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
         cr_assert(fails_likewise(&result.program, &result.violation));
         bz_shrink_fini(&result);
     }
-    struct bz_shrink_config config = {.program = &program, .trace = &trace, .stop = &stop};
-    cr_assert(bz_shrink(&config, &result));
-    cr_assert(eq(int, (int)result.end, BZ_SHRINK_INTERRUPTED));
-    cr_assert(fails_likewise(&result.program, &result.violation));
-    bz_shrink_fini(&result);
+    for (; stop <= BZ_STOP_TIME; stop++) {
+        struct bz_shrink_config config = {
+            .program = &program, .trace = &trace, .budget.stop = &stop};
+        cr_assert(bz_shrink(&config, &result));
+        cr_assert(eq(int, (int)result.end,
+                     stop == BZ_STOP_TIME ? BZ_SHRINK_OUT_OF_TIME : BZ_SHRINK_INTERRUPTED));
+        cr_assert(fails_likewise(&result.program, &result.violation));
+        bz_shrink_fini(&result);
+    }
     bz_trace_fini(&trace);
+}
+
+/* What a budget of steps has cut short is never called minimal, and says what is to be raised. */
+Test(shrink, says_that_its_budget_was_spent) {
+    struct bz_program program;
+    struct bz_trace trace;
+    struct bz_shrink_result result;
+    char text[BZ_ERROR_BYTES];
+    find_program(&program, "contended", "zoo/sem-woken-cancel");
+    find_failure(&program, 0, "lost-wakeup", &trace);
+    for (uint64_t steps = 1; steps < 300000; steps *= 8) {
+        struct bz_shrink_config config = {
+            .program = &program, .trace = &trace, .budget.steps = steps};
+        cr_assert(bz_shrink(&config, &result));
+        cr_assert(eq(int, (int)result.end, BZ_SHRINK_OUT_OF_BUDGET), "%u", (unsigned)steps);
+        bz_shrink_end_text(&result, text, sizeof text);
+        cr_assert(strstr(text, "not minimal: the budget of ") == text, "%s", text);
+        cr_assert(strstr(text, " steps was spent (--shrink-steps)") != NULL, "%s", text);
+        bz_shrink_fini(&result);
+    }
+    bz_trace_fini(&trace);
+}
+
+/* The runs with fewest deviations and cancels have 11 steps, and some given ones 9. */
+Test(shrink, makes_no_run_longer) {
+    struct bz_program program;
+    struct bz_trace trace;
+    struct bz_shrink_result result;
+    find_program(&program, "contended", "zoo/tk-8365");
+    uint64_t seed = 100000;
+    for (unsigned start = 0; start < 3; start++) {
+        seed = find_failure(&program, seed, "fifo", &trace) + 1;
+        shrink(&program, &trace, &result);
+        cr_assert(le(u32, result.after.steps, result.before.steps), "seed %u", (unsigned)seed - 1);
+        bz_shrink_fini(&result);
+        bz_trace_fini(&trace);
+    }
+}
+
+/* Runs with drawn sizes and with the usual ones end with the same smallest run. */
+Test(shrink, does_not_depend_on_the_sizes_of_the_given_run) {
+    static const struct {
+        const char *scenario, *variant;
+        uint64_t seeds[2];
+    } rows[] = {{"restaurant", "zoo/lock-double-grant", {0x6, 0x186a0}},
+                {"restaurant", "zoo/embassy-2766", {0x2, 0x186a0}},
+                {"pool", "zoo/ah-4562", {0x19, 0x18702}}};
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        uint64_t digests[2];
+        for (unsigned start = 0; start < 2; start++) {
+            struct bz_program usual;
+            struct bz_program program;
+            struct bz_trace trace;
+            struct bz_replay_report report;
+            struct bz_shrink_result result;
+            find_program(&usual, rows[row].scenario, rows[row].variant);
+            bz_sizes_draw(&usual, rows[row].seeds[start], &program);
+            bz_trace_init(&trace);
+            cr_assert(bz_record(&program, rows[row].seeds[start], &trace, &report));
+            shrink(&program, &trace, &result);
+            cr_assert(eq(int, (int)result.end, BZ_SHRINK_MINIMAL));
+            digests[start] = result.digest;
+            bz_shrink_fini(&result);
+            bz_trace_fini(&trace);
+        }
+        cr_assert(eq(u64, digests[0], digests[1]), "%s", rows[row].variant);
+    }
 }
 
 /* --- why -------------------------------------------------------------------------------------- */

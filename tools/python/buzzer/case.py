@@ -20,6 +20,7 @@ NAME_BYTES_MAX = 128  # what a trace takes
 # Those of `buzzer run`, which has their defaults and says what is wrong with a value.
 OPTIONS = frozenset((
     "runs", "time", "seed", "seeds", "seed_first", "jobs", "keep_going", "strict", "no_shrink",
+    "shrink_steps", "shrink_time",
     "require_window", "strategy", "order", "cancel", "max_cancels", "max_steps",
     "starvation_bound", "max_lag", "step_time", "max_memory", "out", "corpus", "check_determinism"))
 _SEEDS = ("seed", "seeds", "runs", "time")  # each of them selects the seeds

@@ -72,6 +72,8 @@ void bz_py_note_place(void) {
     PyErr_Restore(type, value, traceback);
 }
 
+#define STEP_NS 8000u /* of CPython, with all that a short run takes besides its steps */
+
 /* --- the life of a run ------------------------------------------------------------------------ */
 
 static void interrupt(struct bz_judge *judge) {
@@ -227,6 +229,7 @@ static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, P
                                    .callback_is_ready = callback_is_ready,
                                    .variant_is_busy = variant_is_busy,
                                    .context = function,
+                                   .step_ns = STEP_NS,
                                    .outside = "the order of a set of objects, id(), or a "
                                               "global variable that a run changes"};
     *scenario = (struct bz_scenario){.name = bz_py_name(name),
