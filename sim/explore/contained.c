@@ -78,6 +78,7 @@ static struct bz_contain with_memory_of_search(const struct bz_explore_config *c
     bool is_limited = contain.memory_bytes != 0 && config->memory_max_bytes < UINT64_MAX / 2;
     contain.memory_bytes =
         is_limited ? contain.memory_bytes + config->memory_max_bytes : UINT64_MAX;
+    contain.has_children = config->jobs > 1;
     return contain;
 }
 

@@ -20,6 +20,7 @@
 #include "primitives/runtime/place.h"
 #include "sim/judge/internal.h"
 #include "sim/native/internal.h"
+#include "sim/run/one_process.h"
 #include "traces/text.h"
 
 #define CHILDREN_MAX 256u
@@ -89,6 +90,7 @@ static const struct bz_world *own_world;
 static struct bz_child_page *own_page;
 static int own_fd;
 static bool own_program_is_foreign;
+static bool own_has_children;
 
 #define SIGNAL_STACK_BYTES ((size_t)64 * 1024)
 
@@ -143,9 +145,19 @@ static void on_fault(int number, siginfo_t *info, void *context) {
     }
 }
 
+/* Of bz_refuse_forks(). */
+static void on_refused_call(int number) {
+    (void)number;
+    tell(&own_page->end, END_FORKED, "");
+    _exit(1);
+}
+
 static void catch_faults(void) {
     stack_t stack = {.ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES};
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction refusal = {.sa_handler = on_refused_call, .sa_flags = SA_ONSTACK};
+    sigemptyset(&refusal.sa_mask);
+    sigaction(SIGSYS, &refusal, NULL);
     sigemptyset(&action.sa_mask);
     if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) {
         sigaction(SIGSEGV, &action, NULL);
@@ -251,6 +263,9 @@ static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world
     bz_lack_handler = on_lack;
     bz_judge_on_refusal = on_refusal;
     (void)pthread_atfork(on_fork, NULL, NULL);
+    if (!own_has_children && !BZ_SAN_ADDRESS && !BZ_SAN_THREAD) { /* they start a symbolizer */
+        bz_refuse_forks();
+    }
     if (world != NULL) {
         world->loop->mem->on_exhausted = on_loop_full;
     }
@@ -351,11 +366,11 @@ static uint64_t memory_bytes_of(pid_t pid) {
 }
 
 /* True unless it is ready to run, which on a busy machine may take any time. Z: its first thread
- * has ended, and others have not. */
-static bool is_asleep(pid_t pid) {
+ * has ended, and others have not. Where the system does not tell, it has hardly taken CPU time. */
+static bool is_asleep(pid_t pid, uint64_t past_ns, uint64_t used_ns) {
     char text[512];
     if (!read_proc(pid, "stat", text, sizeof text)) {
-        return false;
+        return used_ns < past_ns / 64;
     }
     const char *name_end = strrchr(text, ')');
     return name_end != NULL && name_end[1] == ' ' && strchr("SDTZ", name_end[2]) != NULL;
@@ -422,6 +437,7 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
         close(ends[0]);
         own_fd = ends[1];
         own_program_is_foreign = contain->is_program_foreign;
+        own_has_children = contain->has_children;
         be_child(child->page, world, parent, run, context);
     }
     close(ends[1]);
@@ -624,9 +640,10 @@ static bool is_output_full(void) {
 }
 
 /* Whether the child has waited for too long without CPU time. */
-static bool is_stuck(struct bz_child *child, uint64_t now_ns) {
+static bool is_stuck(struct bz_child *child, uint64_t now_ns, uint64_t used_ns) {
     uint64_t most_ns = child->contain.sleep_ns / (child->contain.is_impatient ? SHORTER_SLEEP : 1);
-    if (now_ns - child->wall_ns <= most_ns || !is_asleep(child->pid)) {
+    uint64_t past_ns = now_ns - child->wall_ns;
+    if (past_ns <= most_ns || !is_asleep(child->pid, past_ns, used_ns)) {
         return false;
     }
     if (is_output_full()) {
@@ -666,7 +683,7 @@ static void watch(struct bz_child *child) {
         bool is_busy = used_ns > patience * child->contain.step_ns;
         bool is_in_step = judge == NULL || bz_judge_running(judge) != 0;
         bool may_be_stuck = is_in_step || used_ns < past_ns / 16;
-        if (is_busy || (may_be_stuck && is_stuck(child, now_ns))) {
+        if (is_busy || (may_be_stuck && is_stuck(child, now_ns, used_ns))) {
             child->killed_for = "hang";
             child->has_slept = !is_busy;
         }

@@ -44,6 +44,8 @@ struct bz_contain {
     uint64_t step_ns;                  /* CPU time of one step; 0: the default */
     uint64_t sleep_ns;                 /* time without CPU time in one step; 0: the default */
     uint64_t memory_bytes;             /* resident, beyond its parent's; 0: the default */
+    bool has_children;                 /* it starts children of its own: a fork() by the code is
+                                          noticed, and a system call that does the same is not */
     bool is_impatient;                 /* a tenth of `sleep_ns` is enough: for variations of a run
                                           that has hung, if a patient run confirms what they find */
     const volatile sig_atomic_t *stop; /* not 0 stops bz_contain_call(); NULL: nothing does */

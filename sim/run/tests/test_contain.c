@@ -2,8 +2,12 @@
 #include "sim/run/contain.h"
 
 #include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -444,4 +448,46 @@ Test(contain, memory_of_earlier_runs_decides_no_verdict) {
     cr_assert(eq(u64, result->runs, 60));
     cr_assert(eq(u64, result->by_oracle[bz_oracle_index("memory")], 0));
     free(result);
+}
+
+/* Without /proc, too, a step that sleeps hangs. */
+Test(contain, needs_no_proc_to_see_a_sleep) {
+    if (syscall(SYS_unshare, CLONE_NEWNS) != 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("none", "/proc", "tmpfs", 0, NULL) != 0) {
+        cr_skip_test("no right to hide /proc");
+    }
+    cr_assert(ne(int, access("/proc/self/stat", F_OK), 0));
+    struct bz_death death;
+    cr_assert(eq(int, bz_contain_call(&impatient, NULL, sleeps, NULL, &death), BZ_CHILD_DIED));
+    tst_text(death.how, "no end, and no CPU time taken for 200 ms");
+}
+
+/* A second process, by whatever call. Threads are none. */
+static void forks(void *context) {
+    (void)context;
+    _exit(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) == 0 ? 0 : 1);
+}
+
+static void *in_thread(void *word) {
+    *(int *)word = 1;
+    return NULL;
+}
+
+static void starts_thread(void *word) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, in_thread, word) != 0 || pthread_join(thread, NULL) != 0) {
+        abort();
+    }
+}
+
+Test(contain, stays_one_process, .disabled = BZ_SAN_ADDRESS || BZ_SAN_THREAD) {
+    struct bz_death death;
+    int *word = bz_shared_alloc(sizeof *word);
+    cr_assert(eq(int, bz_contain_call(&brief, NULL, forks, NULL, &death), BZ_CHILD_DIED));
+    tst_text(death.oracle, "crash");
+    tst_text(death.how, "a call of fork(): a simulation is one process");
+    cr_assert(eq(int, bz_contain_call(&brief, NULL, starts_thread, word, &death), BZ_CHILD_DONE));
+    cr_assert(eq(int, *word, 1));
+    bz_shared_free(word, sizeof *word);
 }

@@ -2,12 +2,14 @@
  * `containment` says what each must be called. -DCONSTRUCTOR=... gives the plug-in a constructor.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -101,6 +103,34 @@ static void do_kill_once(struct semaphore *self) {
 static void do_fork(struct semaphore *self) {
     (void)self;
     zero = fork() & 0;
+}
+
+static void do_raw_fork(struct semaphore *self) {
+    (void)self;
+    zero = (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) & 0; /* as _Fork() does */
+}
+
+/* At most eight processes, also where nobody refuses it. */
+static void do_fork_thrice(struct semaphore *self) {
+    for (int count = 0; count < 3; count++) {
+        do_raw_fork(self);
+    }
+}
+
+static void *in_thread(void *word) {
+    *(volatile int *)word = 1;
+    return NULL;
+}
+
+/* These are no processes that act on the simulation. */
+static void do_thread_and_program(struct semaphore *self) {
+    pthread_t thread;
+    int word = 0;
+    (void)self;
+    if (pthread_create(&thread, NULL, in_thread, &word) != 0 || pthread_join(thread, NULL) != 0 ||
+        word != 1 || system("true") != 0) {
+        abort();
+    }
 }
 
 static int recurse(volatile char *caller) {
@@ -406,6 +436,9 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(kill_once, AT_ACQUIRE, do_kill_once)                                                   \
     MISDEED(fork, AT_ACQUIRE, do_fork)                                                             \
     MISDEED(fork_window, AT_WINDOW, do_fork)                                                       \
+    MISDEED(raw_fork, AT_ACQUIRE, do_raw_fork)                                                     \
+    MISDEED(fork_thrice, AT_WINDOW, do_fork_thrice)                                                \
+    MISDEED(thread_and_program, AT_INIT, do_thread_and_program)                                    \
     MISDEED(recurse, AT_ACQUIRE, do_recurse)                                                       \
     MISDEED(recurse_window, AT_WINDOW, do_recurse)                                                 \
     MISDEED(loop_acquire, AT_ACQUIRE, do_loop)                                                     \
