@@ -1,5 +1,5 @@
-/* intruder: a task releases permits that it does not hold while others compete for them. Each worker also
- * compares locked() with the acquire that follows it.
+/* intruder: a task releases permits that it does not hold while others compete for them. Each
+ * worker also compares locked() with the acquire that follows it.
  *
  * With one permit and several workers, nobody holds the permit during a hand-over, and it is not
  * free either: it was promised to a worker that has not resumed. A lock or bounded semaphore that

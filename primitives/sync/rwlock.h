@@ -8,8 +8,8 @@
  *                                 writers.
  *
  * These are the second and first readers-writers problem of P. Courtois, F. Heymans and D. Parnas,
- * "Concurrent Control with 'Readers' and 'Writers'" (1971). Readers among themselves, and writers, are served
- * in order of arrival.
+ * "Concurrent Control with 'Readers' and 'Writers'" (1971). Readers among themselves, and writers,
+ * are served in order of arrival.
  *
  * A release hands the lock over before it returns: to the oldest writer, or to all waiting readers.
  * A woken task that is cancelled before it resumes passes the lock on in the step in which it runs.

@@ -28,7 +28,7 @@ struct bz_ci {
     {"junit",                                                                                      \
      "FILE",                                                                                       \
      "Write the result as JUnit XML: one case for the whole, and one for each "                    \
-     "distinct finding",                                                                          \
+     "distinct finding",                                                                           \
      BZ_OPTION_TEXT,                                                                               \
      offsetof(type, member.junit),                                                                 \
      .is_once = true},                                                                             \
