@@ -224,7 +224,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     # --- asyncio.AbstractEventLoop -----------------------------------------------------------
 
     def create_task(self, coro, *, name=None, **others):
-        for other in others.keys() - _MORE_NAMES:
+        for other in sorted(others.keys() - _MORE_NAMES):
             raise TypeError(f"Loop.create_task() got an unexpected keyword argument '{other}'")
         context = others.get("context")
         more = {} if context is None else {"context": context}
