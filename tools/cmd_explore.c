@@ -382,11 +382,11 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     }
     int code = bz_options_program(&explore->options, explore->name, program);
     if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {
-        return bz_cli_fail(
-            explore->name, BZ_EXIT_USAGE,
-            "explore searches only scenarios of the C runtime, and '%s' has a runtime of its own: "
-            "use 'run'",
-            program->scenario->name);
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "explore searches only scenarios of the runtime in C, and '%s' has a "
+                           "runtime of its own: "
+                           "use 'run'",
+                           program->scenario->name);
     }
     if (code == BZ_EXIT_OK && bz_program_is_recording(program)) {
         return bz_cli_fail(explore->name, BZ_EXIT_USAGE,

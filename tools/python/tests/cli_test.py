@@ -141,7 +141,7 @@ class Cli(support.Case):
         self.assertIn("cut by the limit of 50000 steps: the run with seed 0x0 had not", output)
         self.assertIn("(49998 steps in which nothing happens: poller)", output)
         self.assertIn("  poller yields at test_poll.py:9\n", output)
-        self.assertIn("nothing proved: none of the first 20 runs came to its end", errors)
+        self.assertIn("nothing proved: none of the first 20 runs ended", errors)
         token = self.line(output, "token ")
         self.assertIn("poller yields at", self.call("replay", token)[0])
         self.assertIn("cut by the limit of 50000 steps\n", self.call("show", token)[0])
