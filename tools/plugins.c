@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +79,8 @@ struct surroundings {
     int folder;
     struct sigaction actions[NSIG];
     sigset_t blocked;
+    mode_t mask; /* of new files */
+    char *locale;
 };
 
 static void keep_surroundings(struct surroundings *before) {
@@ -89,6 +92,9 @@ static void keep_surroundings(struct surroundings *before) {
         (void)sigaction(number, NULL, &before->actions[number]);
     }
     (void)sigprocmask(SIG_BLOCK, NULL, &before->blocked);
+    before->mask = umask(0);
+    (void)umask(before->mask);
+    before->locale = strdup(setlocale(LC_ALL, NULL));
     fflush(stdout);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
 }
@@ -110,6 +116,9 @@ static void restore_surroundings(const struct surroundings *before) {
         (void)sigaction(number, &before->actions[number], NULL);
     }
     (void)sigprocmask(SIG_SETMASK, &before->blocked, NULL);
+    (void)umask(before->mask);
+    (void)setlocale(LC_ALL, before->locale != NULL ? before->locale : "C");
+    free(before->locale);
     (void)setitimer(ITIMER_REAL, &none, NULL);
     (void)setitimer(ITIMER_PROF, &none, NULL);
     (void)setitimer(ITIMER_VIRTUAL, &none, NULL);

@@ -152,8 +152,48 @@ static int create(const char *path) {
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 }
 
-/* Creates a new file beside `path` and stores its name. -1 with errno. */
+/* Creates a new file for the folder of `path`, without a name, so that it is gone if this process
+ * is. -1: the file system cannot. */
+static int create_nameless(const char *path) {
+#ifdef O_TMPFILE
+    char *folder = access("/proc/self/fd", F_OK) == 0 ? strdup(path) : NULL;
+    int descriptor =
+        folder == NULL ? -1 : open(dirname(folder), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free(folder);
+    return descriptor;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
+/* Gives it a name beside `path`, if it has none. False with errno. */
+static bool give_name(int descriptor, const char *path, char *name, size_t name_bytes) {
+    char nameless[32];
+    if (name[0] != '\0') {
+        return true;
+    }
+    snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", descriptor);
+    for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
+        snprintf(name, name_bytes, "%s.tmp-%u", path, attempt);
+        if (linkat(AT_FDCWD, nameless, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            return true;
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    name[0] = '\0';
+    return false;
+}
+
+/* Creates a new file beside `path` and stores its name, "" if it has none yet. -1 with errno. */
 static int create_beside(const char *path, char *name, size_t name_bytes) {
+    int nameless = create_nameless(path);
+    if (nameless >= 0) {
+        name[0] = '\0';
+        return nameless;
+    }
     for (unsigned attempt = 0; attempt < TEMPORARY_NAMES; attempt++) {
         snprintf(name, name_bytes, "%s.tmp-%u", path, attempt);
         int descriptor = create(name);
@@ -178,6 +218,11 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return true;
 }
 
+/* Writes a text that is on the disk then. */
+static bool store(int descriptor, const char *text, size_t length) {
+    return write_all(descriptor, text, length) && fsync(descriptor) == 0;
+}
+
 /* Makes the name of a file last, where the file system can do that. */
 static void keep_name(const char *path) {
     char *folder = strdup(path);
@@ -200,17 +245,16 @@ static bool finish(bool is_written, const char *name, const char *path) {
     }
     if (is_written) {
         keep_name(path != NULL ? path : name);
-    } else {
+    } else if (name[0] != '\0') {
         unlink(name);
     }
     errno = problem;
     return is_written;
 }
 
-/* Writes the text to the new file `name`, and finishes it. */
-static bool fill(int descriptor, const char *name, const char *path, const char *text,
-                 size_t length) {
-    bool is_written = write_all(descriptor, text, length) && fsync(descriptor) == 0;
+/* Closes the new file `name` that was written, or could not be for the reason in errno, and
+ * finishes it. */
+static bool close_new(int descriptor, bool is_written, const char *name, const char *path) {
     int problem = errno;
     if (close(descriptor) != 0 && is_written) {
         problem = errno;
@@ -222,14 +266,17 @@ static bool fill(int descriptor, const char *name, const char *path, const char 
 
 bool bz_file_create(const char *path, const char *text, size_t length) {
     int descriptor = create(path);
-    return descriptor >= 0 && fill(descriptor, path, NULL, text, length);
+    return descriptor >= 0 &&
+           close_new(descriptor, store(descriptor, text, length), path, NULL);
 }
 
 bool bz_file_replace(const char *path, const char *text, size_t length) {
     size_t name_bytes = strlen(path) + 32;
     char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
     int descriptor = create_beside(path, name, name_bytes);
-    bool is_written = descriptor >= 0 && fill(descriptor, name, path, text, length);
+    bool is_written = descriptor >= 0 && store(descriptor, text, length) &&
+                      give_name(descriptor, path, name, name_bytes);
+    is_written = descriptor >= 0 && close_new(descriptor, is_written, name, path);
     int problem = errno;
     free(name);
     errno = problem;
@@ -279,8 +326,8 @@ bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *fil
     char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
     int descriptor = create_beside(path, name, name_bytes);
     FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    bool is_written =
-        file != NULL && write(context, file) && fflush(file) == 0 && fsync(descriptor) == 0;
+    bool is_written = file != NULL && write(context, file) && fflush(file) == 0 &&
+                      fsync(descriptor) == 0 && give_name(descriptor, path, name, name_bytes);
     int problem = errno;
     if (file != NULL && fclose(file) != 0 && is_written) {
         problem = errno;

@@ -1,6 +1,8 @@
 //! Memory and time of the loop that runs.
 use crate::Loop;
 use std::alloc::{GlobalAlloc, Layout};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::process::abort;
 use std::ptr::null_mut;
 
 extern "C" {
@@ -19,19 +21,13 @@ pub struct Place {
 /// Of the object that is at work. None between steps, so that nothing but the arena has state.
 static mut PLACE: *mut Place = null_mut();
 
-pub struct Entered;
-
-/// For whatever the program calls: the object is at work as long as the answer lives.
-#[must_use]
-pub unsafe fn enter(place: *mut Place) -> Entered {
+/// Does what the program calls: the object is at work meanwhile. A panic aborts, because the caller
+/// is no Rust: so it is the finding `crash`, with its text on standard error.
+pub unsafe fn inside<O>(place: *mut Place, work: impl FnOnce() -> O) -> O {
     PLACE = place;
-    Entered
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        unsafe { PLACE = null_mut() }
-    }
+    let output = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| abort());
+    PLACE = null_mut();
+    output
 }
 
 struct Arena;

@@ -10,7 +10,7 @@
 mod arena;
 pub mod variant;
 
-use arena::{enter, Place};
+use arena::{inside, Place};
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -61,20 +61,20 @@ struct Waiting<T> {
 
 unsafe extern "C" fn poll<T>(waiting: *mut (), waker: *const ()) -> bool {
     let waiting = &mut *waiting.cast::<Waiting<T>>();
-    let _entered = enter(waiting.place);
-    let waker = ManuallyDrop::new(Waker::from_raw(RawWaker::new(waker, &WAKER)));
-    let future = waiting.future.as_mut().expect("it is polled after its end");
-    if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-        waiting.output = Some(output);
-        waiting.future = None;
-    }
-    waiting.output.is_some()
+    inside(waiting.place, || {
+        let waker = ManuallyDrop::new(Waker::from_raw(RawWaker::new(waker, &WAKER)));
+        let future = waiting.future.as_mut().expect("it is polled after its end");
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            waiting.output = Some(output);
+            waiting.future = None;
+        }
+        waiting.output.is_some()
+    })
 }
 
 unsafe extern "C" fn drop_future<T>(waiting: *mut ()) {
     let waiting = &mut *waiting.cast::<Waiting<T>>();
-    let _entered = enter(waiting.place);
-    waiting.future = None;
+    inside(waiting.place, || waiting.future = None);
 }
 
 /// Suspends the running task until the future is ready. If the task is cancelled, the future is

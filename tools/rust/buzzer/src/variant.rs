@@ -1,5 +1,5 @@
 //! The tables of `sim/variant/variant.h`, for primitives of Rust.
-use crate::arena::{enter, Place};
+use crate::arena::{inside, Place};
 use crate::{wait, Boxed, Loop, Status};
 use std::cell::Cell;
 use std::mem::{align_of, size_of};
@@ -64,22 +64,18 @@ impl<T: 'static, G> Object<T, G> {
     unsafe fn init(this: *mut Self, on: *mut Loop, new: impl FnOnce() -> T) -> Status {
         let () = Self::IS_ALIGNED;
         let mut place = Place { on, looks: 0 };
-        let entered = enter(&mut place);
-        let it = new();
-        drop(entered);
+        let it = inside(&mut place, new);
         this.write(Object { guards: Vec::new(), it, place });
         OK
     }
 
     unsafe extern "C" fn fini(this: *mut Self) {
         let mut place = Place { on: (*this).place.on, looks: 0 };
-        let _entered = enter(&mut place);
-        this.drop_in_place();
+        inside(&mut place, || this.drop_in_place());
     }
 
     unsafe fn call<O>(this: *mut Self, function: impl FnOnce(&'static T) -> O) -> O {
-        let _entered = enter(&mut (*this).place);
-        function(&(*this).it)
+        inside(&mut (*this).place, || function(&(*this).it))
     }
 
     unsafe fn wait<O>(
