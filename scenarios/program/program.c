@@ -13,7 +13,6 @@
  * item. So every script has a meaning, and a misuse by the script is never taken for a fault of the
  * variant. */
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/group.h"
@@ -53,7 +52,6 @@ struct object {
         struct bz_sut_queue queue;
         struct bz_sut_pool pool;
     };
-    char second_name[BZ_SCRIPT_NAME_BYTES + 8]; /* of its second object in the judge */
 };
 
 struct holding {
@@ -523,17 +521,11 @@ static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to)
 
 /* --- set-up and end --------------------------------------------------------------------------- */
 
-static void name_second(struct object *entry, const char *name, const char *suffix) {
-    snprintf(entry->second_name, sizeof entry->second_name, "%s%s", name, suffix);
-}
-
 /* `lock` is the condition whose lock it shares; NULL: it has one of its own. */
-static enum bz_status init_condition(struct object *entry, struct bz_world *world,
-                                     const struct bz_script_object *object,
+static enum bz_status init_condition(struct object *entry, struct bz_world *world, const char *name,
                                      const struct object *lock) {
-    name_second(entry, object->name, "-lock");
     enum bz_status status =
-        bz_sut_condition_init(&entry->condition, world, object->name, entry->second_name);
+        bz_sut_condition_init(&entry->condition, world, name, bz_world_name(world, name, "-lock"));
     if (status != BZ_OK || lock == NULL) {
         return status;
     }
@@ -548,22 +540,22 @@ static enum bz_status init_condition(struct object *entry, struct bz_world *worl
 static enum bz_status init_object(struct object *entry, struct bz_world *world,
                                   const struct bz_script_object *object,
                                   const struct object *lock) {
+    const char *name = bz_world_name(world, object->name, "");
     switch ((enum bz_primitive)object->primitive) {
     case BZ_PRIMITIVE_EVENT:
-        return bz_sut_event_init(&entry->event, world, object->name);
+        return bz_sut_event_init(&entry->event, world, name);
     case BZ_PRIMITIVE_CONDITION:
-        return init_condition(entry, world, object, lock);
+        return init_condition(entry, world, name, lock);
     case BZ_PRIMITIVE_BARRIER:
-        return bz_sut_barrier_init(&entry->barrier, world, object->name, object->number);
+        return bz_sut_barrier_init(&entry->barrier, world, name, object->number);
     case BZ_PRIMITIVE_QUEUE:
-        name_second(entry, object->name, "-slots");
-        return bz_sut_queue_init(&entry->queue, world, object->name, entry->second_name,
+        return bz_sut_queue_init(&entry->queue, world, name, bz_world_name(world, name, "-slots"),
                                  (enum bz_queue_order)object->order, object->number);
     case BZ_PRIMITIVE_POOL:
-        return bz_sut_pool_init(&entry->pool, world, object->name, object->number);
+        return bz_sut_pool_init(&entry->pool, world, name, object->number);
     default:
         return bz_sut_permits_init(&entry->permits, world, (enum bz_primitive)object->primitive,
-                                   object->name, object->number);
+                                   name, object->number);
     }
 }
 
@@ -610,8 +602,8 @@ static struct interpreter *new_interpreter(struct bz_world *world, struct bz_scr
                                          .first = task->first,
                                          .end = (uint32_t)task->first + task->count,
                                          .root = index};
-        interpreter->tasks[index] =
-            bz_scene_spawn(world, task->name, 0, run_child, &runners[index]);
+        interpreter->tasks[index] = bz_scene_spawn(world, bz_world_name(world, task->name, ""), 0,
+                                                   run_child, &runners[index]);
     }
     return interpreter;
 }

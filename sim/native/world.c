@@ -748,6 +748,16 @@ void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     return block;
 }
 
+const char *bz_world_name(struct bz_world *world, const char *name, const char *suffix) {
+    size_t bytes = strlen(name) + strlen(suffix) + 1;
+    char *copy = bz_mem_alloc(world->judge->shadow.mem, bytes);
+    if (copy == NULL) {
+        bz_lack_stop("the " BZ_MEM_LIMIT_TEXT " of a judge", "the names of tasks and objects");
+    }
+    snprintf(copy, bytes, "%s%s", name, suffix);
+    return copy;
+}
+
 struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id) {
     struct bz_task *task = bz_driver_next_task(world->loop, NULL);
     while (task != NULL && task->actor.id != id) {

@@ -207,6 +207,10 @@ void bz_world_own_callback(struct bz_world *world,
  * the loop's arena is exhausted. */
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes);
 
+/* A name for a task or an object that is no literal: `name` and `suffix`, where the judge finds it
+ * as long as the run and its record, also if a child process makes the run. */
+const char *bz_world_name(struct bz_world *world, const char *name, const char *suffix);
+
 /* The task of that number; NULL if its memory was given back. O(tasks). */
 struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id);
 
