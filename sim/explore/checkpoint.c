@@ -520,6 +520,11 @@ uint32_t bz_search_paths(const struct bz_explore_config *config) {
     return paths > kept ? paths : kept;
 }
 
+uint64_t bz_search_states(const struct bz_explore_config *config) {
+    uint64_t kept = config->from != NULL ? config->from->content->states : 0;
+    return config->states_max > kept ? config->states_max : kept;
+}
+
 static bool lose(struct bz_search *search, const char *why) {
     search->result->end = BZ_EXPLORE_LOST;
     snprintf(search->result->lack, sizeof search->result->lack, "%s", why);

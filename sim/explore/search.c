@@ -512,9 +512,10 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 
 bool bz_search_reserve(struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
-    return bz_visited_init(&search->visited, config->states_max, config->memory_max_bytes) &&
+    uint64_t states_max = bz_search_states(config);
+    return bz_visited_init(&search->visited, states_max, config->memory_max_bytes) &&
            (config->disk_max_bytes == 0 ||
-            bz_visited_extend(&search->visited, config->states_max, config->disk_fd,
+            bz_visited_extend(&search->visited, states_max, config->disk_fd,
                               config->disk_max_bytes));
 }
 
@@ -543,7 +544,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
         !bz_team_prepare(search) || (keeps && search->record == NULL) ||
         (has_frames && search->frames == NULL) ||
-        !bz_visited_init(&search->outcomes, config->states_max, UINT64_MAX)) {
+        !bz_visited_init(&search->outcomes, bz_search_states(config), UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
     }

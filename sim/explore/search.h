@@ -114,6 +114,9 @@ struct bz_search {
 /* How many paths there may be: one for each worker, or as many as were kept. */
 uint32_t bz_search_paths(const struct bz_explore_config *config);
 
+/* States that the table must have room for: the limit, or as many as were kept. */
+uint64_t bz_search_states(const struct bz_explore_config *config);
+
 /* Loads config->from, if there is one. False: it has no use here, and the result says why. */
 bool bz_search_load(const struct bz_explore_config *config, struct bz_search *search);
 
