@@ -38,7 +38,8 @@ def shows_itself(program):
 
 
 def find(checks, test, is_said):
-    found = checks.finds(test.oracles, test, runs=test.runs, message=test.message)
+    found = checks.finds(test.oracles, test, "--max-lag", test.max_lag, runs=test.runs,
+                         message=test.message)
     if found and is_said:
         print(f"{test.of:8} {test.name:24} {found['oracle']:18} {found['token']}")
         print(f"         {found['message']}")
