@@ -180,6 +180,13 @@ uint32_t bz_judge_cancel(struct bz_judge *judge) {
 
 /* --- does the clock jump ---------------------------------------------------------------------- */
 
+/* The program polls: nothing but time lets it get any further. */
+static bool spins(const struct bz_judge *judge) {
+    uint32_t last =
+        judge->progress_step > judge->clock_step ? judge->progress_step : judge->clock_step;
+    return judge->step >= last + BZ_SPIN_STEPS;
+}
+
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     if (judge->jump_gap > 0) {
         judge->jump_gap -= judge->jump_gap != BZ_GAP_NEVER;
@@ -188,14 +195,15 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     if (judge->overtime.is_on) {
         return bz_overtime_jumps(judge);
     }
-    if (lag_ns > bz_judge_lag_left_ns(judge)) { /* not asked, so a search sees no choice */
+    bool fits = lag_ns <= bz_judge_lag_left_ns(judge);
+    if (!fits && !spins(judge)) { /* not asked, so a search sees no choice */
         judge->is_lag_refused = true;
         return false;
     }
     bool is_jump = judge->strategy->jump(judge->strategy_state, judge->step + 1);
     judge->jump_gap = judge->strategy->jump_gap(judge->strategy_state);
     if (is_jump) {
-        judge->lag_ns += lag_ns;
+        judge->lag_ns += fits ? lag_ns : 0;
         note_choice(judge, (struct bz_choice){
                                .kind = BZ_CHOICE_DELAY, .step = judge->step + 1, .value = 1});
     }

@@ -114,6 +114,7 @@ struct bz_judge {
     uint32_t cancels_left;
     uint32_t jump_gap;
     uint64_t lag_ns;     /* of all jumps so far */
+    uint32_t clock_step; /* the last step before which the clock advanced */
     bool is_lag_refused; /* a jump did not come, because of lag_max_ns */
     uint32_t point;      /* cancel points since step point_step - 1 */
     uint32_t point_step;

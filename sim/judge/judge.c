@@ -601,6 +601,7 @@ void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
         return;
     }
     judge->now_ns = now_ns;
+    judge->clock_step = judge->step;
     note(judge, (struct bz_event){.kind = BZ_EVENT_CLOCK,
                                   .arg = (uint32_t)now_ns,
                                   .object = (uint32_t)(now_ns >> 32u)});

@@ -105,6 +105,7 @@ bool bz_oracle_ends_process(const char *name);
 #define BZ_STARVATION_BOUND_DEFAULT 64u
 #define BZ_TIME_MAX_NS ((UINT64_C(1) << 53) - 1) /* what a JSON number can hold exactly */
 #define BZ_LAG_MAX_DEFAULT_NS UINT64_C(99000000) /* below 0.1 s, a common delay */
+#define BZ_SPIN_STEPS 10000u
 #define BZ_LAG_MAX_ANY_NS BZ_TIME_MAX_NS /* no bound */
 #define BZ_LAG_MAX_NONE_NS UINT64_MAX    /* a timer never fires before ready work */
 
@@ -164,7 +165,9 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
 
 /* Whether the clock jumps to the next timer, by `lag_ns`, although handles are ready: the last step
  * took so long. The sum over a run is at most config.lag_max_ns: a real loop is not slow without
- * end, and a program may rely on that. Called before a step while a timer is pending. */
+ * end, and a program may rely on that. But after BZ_SPIN_STEPS steps without progress, in which the
+ * clock stood still, it polls, and then any jump is allowed and does not count. Called before a
+ * step while a timer is pending. */
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
 
 /* Draws a number below `bound` (1 to 2^53 - 1), or a virtual delay in [least, most], for the

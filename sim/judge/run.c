@@ -190,6 +190,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
         judge->cancels_left == 0 ? BZ_GAP_NEVER : strategy->cancel_gap(judge->strategy_state);
     judge->jump_gap = has_strategy ? strategy->jump_gap(judge->strategy_state) : BZ_GAP_NEVER;
     judge->lag_ns = 0;
+    judge->clock_step = 0;
     judge->is_lag_refused = false;
     judge->progress_step = 0;
     judge->pause_at = 0;

@@ -90,6 +90,7 @@ static void forget_steps(struct bz_native *native) {
     judge->point = 0;
     judge->point_step = 0;
     judge->progress_step = 0;
+    judge->clock_step = 0;
     bz_tape_clear(&judge->tape);
     native->marked_step = UINT32_MAX;
 }

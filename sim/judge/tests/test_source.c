@@ -395,6 +395,26 @@ Test(source, lag_has_a_bound) {
     }
 }
 
+/* Nothing but time lets a program get further that polls. */
+Test(source, a_program_that_polls_may_be_late_by_any_time) {
+    struct bz_judge *judge =
+        bz_judge_new(&(struct bz_judge_config){.strategy = &bz_strategy_random});
+    const uint64_t far_ns = 10 * BZ_LAG_MAX_DEFAULT_NS;
+    uint32_t jumps = 0;
+    bz_judge_begin(judge, &(struct bz_run_start){.seed = 1});
+    for (uint32_t step = 1; step < 4 * BZ_SPIN_STEPS; step++) {
+        judge->step = step;
+        if (bz_judge_jump(judge, far_ns)) {
+            jumps++;
+            cr_assert(le(u32, jumps * BZ_SPIN_STEPS, step));
+            bz_judge_clock(judge, jumps * far_ns);
+        }
+    }
+    cr_assert(le(u32, 1, jumps));
+    cr_assert(eq(u64, bz_judge_lag_ns(judge), 0));
+    bz_judge_destroy(judge);
+}
+
 Test(source, calls_outside_of_a_run_are_refused) {
     struct bz_judge *judge = new_judge();
     next(judge, 1, 1, BZ_ROLE_STEP);
