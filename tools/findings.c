@@ -204,7 +204,7 @@ void bz_search_limits_parse_time(struct argp_state *state, void *target, const c
 void bz_findings_announce(const struct bz_kept_findings *kept, uint32_t place, const char *name) {
     const struct bz_kept_finding *item = &kept->items[place];
     if (!kept->is_quiet) {
-        (void)bz_cli_fail(name, BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s", item->oracle,
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s", item->failure.violation.oracle,
                           (uint64_t)item->trace.verdict.step, item->token);
     }
 }

@@ -97,6 +97,40 @@ Test(mem, the_last_block_grows_up_to_the_limit) {
     bz_mem_destroy(mem);
 }
 
+/* Only the beginning is mapped at first. What is there stays where it is while the arena grows, and
+ * arenas that grow side by side do not meet. */
+Test(mem, an_arena_is_mapped_by_need) {
+    enum { BLOCKS = 48, ARENAS = 3 };
+    const size_t block_bytes = (size_t)1 << 21;
+    struct bz_mem *arenas[ARENAS];
+    char *blocks[ARENAS][BLOCKS];
+    if (SIZE_MAX == UINT32_MAX) {
+        return;
+    }
+    for (int arena = 0; arena < ARENAS; arena++) {
+        arenas[arena] = bz_mem_new(0);
+        cr_assert(ne(ptr, arenas[arena], NULL));
+    }
+    for (int index = 0; index < BLOCKS; index++) {
+        for (int arena = 0; arena < ARENAS; arena++) {
+            char *block = bz_mem_alloc_raw(arenas[arena], block_bytes);
+            cr_assert(ne(ptr, block, NULL));
+            block[0] = block[block_bytes - 1] = (char)(index + 50 * arena);
+            blocks[arena][index] = block;
+        }
+    }
+    for (int arena = 0; arena < ARENAS; arena++) {
+        for (int index = 0; index < BLOCKS; index++) {
+            const char *block = blocks[arena][index];
+            cr_assert(eq(chr, block[0], (char)(index + 50 * arena)));
+            cr_assert(eq(chr, block[block_bytes - 1], (char)(index + 50 * arena)));
+        }
+        cr_assert(not(bz_mem_is_exhausted(arenas[arena])));
+        cr_assert(not(bz_mem_lacks_room(arenas[arena])));
+        bz_mem_destroy(arenas[arena]);
+    }
+}
+
 Test(mem, free_of_null_is_nothing) {
     struct bz_mem *mem = bz_mem_new(0);
     bz_mem_free(mem, NULL, 10);
