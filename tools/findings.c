@@ -204,8 +204,9 @@ void bz_search_limits_parse_time(struct argp_state *state, void *target, const c
 void bz_findings_announce(const struct bz_kept_findings *kept, uint32_t place, const char *name) {
     const struct bz_kept_finding *item = &kept->items[place];
     if (!kept->is_quiet) {
-        (void)bz_cli_fail(name, BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s", item->failure.violation.oracle,
-                          (uint64_t)item->trace.verdict.step, item->token);
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s",
+                          item->failure.violation.oracle, (uint64_t)item->trace.verdict.step,
+                          item->token);
     }
 }
 
@@ -367,8 +368,8 @@ static bool search_programs(const struct bz_kept_findings *kept, const struct bz
         steps -= witness->steps < steps ? witness->steps : steps - 1;
     }
     budget.steps = steps;
-    return is_ok &&
-           (witness->is_found || bz_witness_search(&item->program, &item->failure, &budget, witness));
+    return is_ok && (witness->is_found ||
+                     bz_witness_search(&item->program, &item->failure, &budget, witness));
 }
 
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,

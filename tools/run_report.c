@@ -162,8 +162,7 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
             fprintf(out, "fifo    %s\n", finding->fifo_path);
         }
     } else if (finding->fifo_is_searched) {
-        fprintf(out,
-                "fifo    not found on a FIFO loop in %" PRIu64 " runs;\n        %s\n",
+        fprintf(out, "fifo    not found on a FIFO loop in %" PRIu64 " runs;\n        %s\n",
                 finding->fifo_runs,
                 finding->fifo_end[0] != '\0' ? finding->fifo_end
                                              : "--order fifo searches only those");

@@ -266,8 +266,7 @@ static bool close_new(int descriptor, bool is_written, const char *name, const c
 
 bool bz_file_create(const char *path, const char *text, size_t length) {
     int descriptor = create(path);
-    return descriptor >= 0 &&
-           close_new(descriptor, store(descriptor, text, length), path, NULL);
+    return descriptor >= 0 && close_new(descriptor, store(descriptor, text, length), path, NULL);
 }
 
 bool bz_file_replace(const char *path, const char *text, size_t length) {

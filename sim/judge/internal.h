@@ -204,7 +204,7 @@ static inline struct bz_mem *bz_judge_mem(const struct bz_judge *judge) {
 struct bz_judge_before {
     struct bz_judge judge;
     struct bz_judge_config config; /* of runs that measure no profile */
-    size_t mem_bytes; /* in use */
+    size_t mem_bytes;              /* in use */
     size_t shadow_mem_bytes;
 };
 

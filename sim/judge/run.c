@@ -34,9 +34,8 @@ static char *map_in_room(void) {
     int fd = range != NULL ? memfd_create("buzzer", MFD_CLOEXEC) : -1;
     bool is_mapped = fd >= 0 && ftruncate(fd, (off_t)RANGE_BYTES) == 0 &&
                      bz_room_map(range, BZ_ROOM_FIRST_BYTES, MAP_SHARED, fd, 0);
-    if (is_mapped &&
-        !bz_room_map(range + BZ_SHADOW_BYTES, BZ_ROOM_FIRST_BYTES, MAP_SHARED, fd,
-                     BZ_SHADOW_BYTES)) {
+    if (is_mapped && !bz_room_map(range + BZ_SHADOW_BYTES, BZ_ROOM_FIRST_BYTES, MAP_SHARED, fd,
+                                  BZ_SHADOW_BYTES)) {
         bz_mem_unmap(range, BZ_ROOM_FIRST_BYTES);
         is_mapped = false;
     }

@@ -193,9 +193,8 @@ void bz_chunk_run(struct bz_campaigning *campaign, struct bz_world *world,
         }
         is_cut = bz_chunk_add_run(campaign->config, batch, product, world->judge);
         __atomic_store_n(done, product->part.runs, __ATOMIC_RELAXED);
-        product->is_last =
-            product->part.lack[0] != '\0' ||
-            (!campaign->config->keep_going && product->part.violations > 0);
+        product->is_last = product->part.lack[0] != '\0' ||
+                           (!campaign->config->keep_going && product->part.violations > 0);
     }
     bz_tally_add_stats(&product->part.stats, bz_judge_stats(world->judge));
 }
