@@ -73,7 +73,6 @@ const struct bz_scenario bz_scenario_contended = {
     .params = params,
     .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK},
     .primitive_count = 3,
-    .is_isolated = true,
     .setup = setup,
     .runs_uncancelled = true,
     .finish = bz_scene_finish_permits,

@@ -53,10 +53,8 @@ static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *o
 }
 
 /* The body of the outer scope goes on if the inner one ended at its deadline. Its clean-up has a
- * deadline of its own. Not inline, so that its variables are not in one frame with a scope, where
- * it cannot be seen when they are dead (sim/frames/frames.h). */
-static __attribute__((noinline)) enum bz_status nested_body(struct scope *state,
-                                                            struct bz_sut_scope *outer) {
+ * deadline of its own. */
+static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *outer) {
     enum bz_status status = sleep_in_scope(state, outer, draw_ns(state, "inner-ns"));
     if (status == BZ_OK || status == BZ_TIMED_OUT) {
         status = nap(state);

@@ -1,11 +1,8 @@
 /* buzzer explore: searches every schedule of a program. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "sim/explore/explore.h"
 #include "tools/cli.h"
@@ -16,13 +13,11 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/search_file.h"
-#include "tools/shard.h"
 #include "tools/wrap.h"
 #include "traces/lack.h"
 
 #define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
-#define DISK_MIB_MAX (UINT64_C(1) << 30u)
 #define NOTHING_PROVED "nothing is proved so far"
 #define REDUCTIONS_DEFAULT UINT32_MAX /* not given; not the same as all, given */
 
@@ -32,7 +27,6 @@ struct explore {
     struct bz_explore_config config;
     const char *out;
     const char *resume;
-    uint64_t disk_mib;
     struct bz_search_limits search;
     char **command_line;
     bool has_fixed_addresses;
@@ -41,8 +35,7 @@ struct explore {
     bool is_quiet;
     struct bz_ci ci;
     struct bz_progress progress;
-    struct bz_outcomes outcomes; /* of a shard */
-    char so_far[160];            /* what is proved, or was found */
+    char so_far[160]; /* what is proved, or was found */
     struct bz_kept_findings *findings;
     int findings_code; /* the worst of their exit codes */
 };
@@ -56,8 +49,7 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
         }
     }
     bz_cli_misuse(state,
-                  "--reduce: no reduction '%s'%s (snapshots, states, queue, sleep, symmetry, "
-                  "yields, frames)",
+                  "--reduce: no reduction '%s'%s (snapshots, states, queue, symmetry, yields)",
                   word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
@@ -74,21 +66,15 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
     for (const char *word; (word = strsep(&text, ",")) != NULL;) {
         explore->config.reductions |= parse_reduction(state, word);
     }
-    explore->config.sleeps_anyway = (explore->config.reductions & BZ_REDUCE_SLEEP) != 0;
     uint32_t above = explore->config.reductions & ~BZ_REDUCE_SNAPSHOTS;
     uint32_t needs = above & ~BZ_REDUCE_STATES ? BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES
                      : above != 0              ? BZ_REDUCE_SNAPSHOTS
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        bz_cli_misuse(state, "--reduce: symmetry needs queue; queue, sleep, yields and frames need "
-                             "states; and states "
-                             "needs snapshots");
+        bz_cli_misuse(state, "--reduce: symmetry needs queue; queue and yields need states; and "
+                             "states needs snapshots");
     }
-}
-
-static void set_shard(struct argp_state *state, void *target, const char *option, char *text) {
-    bz_shard_parse(state, option, text, &((struct explore *)target)->config.shard);
 }
 
 /* Also where the program is begun again, before a plug-in is loaded. */
@@ -105,22 +91,11 @@ static void check_options(struct argp_state *state, void *target) {
                         : explore->out != NULL                       ? "out"
                                                                      : NULL;
     if (explore->resume != NULL && extra != NULL) {
-        bz_cli_misuse(
-            state,
-            "--resume takes the program, the bounds and the folder from the checkpoint: "
-            "leave out '%s'. It can be combined with --plugin, --jobs, --shard, --max-states, "
-            "--max-memory, --max-disk, --json and --quiet",
-            extra);
-    }
-    if (explore->disk_mib > 0 && explore->resume == NULL && explore->out == NULL) {
-        bz_cli_misuse(state, "--max-disk needs the folder of --out or --resume");
-    }
-    if (explore->disk_mib > 0 && bz_cli_catalog.contain.memory_bytes == 0) {
-        bz_cli_misuse(state, "--max-disk needs --max-memory: it is for states beyond that limit");
-    }
-    if (config->shard.count > 0 && explore->resume == NULL && explore->out == NULL) {
         bz_cli_misuse(state,
-                      "--shard needs --out DIR: 'buzzer merge' joins the results in that folder");
+                      "--resume takes the program, the bounds and the folder from the checkpoint: "
+                      "leave out '%s'. It can be combined with --plugin, --jobs, --max-states, "
+                      "--max-memory, --json and --quiet",
+                      extra);
     }
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
                                    bz_fixed_addresses(explore->command_line);
@@ -132,14 +107,9 @@ static const struct bz_option options[] = {
      .most = UINT32_MAX - 1},
     {"max-states", "N", "Stop after this many states (default 50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
-    {"max-disk", "MIB",
-     "Beyond --max-memory, keep states in a file of at most this size in the folder of --out, "
-     "before the search continues in bitstate mode (default 0)",
-     BZ_OPTION_NUMBER, offsetof(struct explore, disk_mib), .is_once = true, .least = 1,
-     .most = DISK_MIB_MAX},
     {"reduce", "all|none|LIST",
-     "Reductions: all, none, or a list of snapshots, states, queue, sleep, symmetry, yields, "
-     "frames, separated by commas (default all)",
+     "Reductions: all, none, or a list of snapshots, states, queue, symmetry, yields, separated by "
+     "commas (default all)",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
     {"jobs", "N",
      "Number of worker processes of the sweep; it does not change the findings (default 1)",
@@ -152,8 +122,6 @@ static const struct bz_option options[] = {
     {"resume", "DIR",
      "Continue the search that was started with --out DIR; nothing is searched twice",
      BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
-    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
-     .parse = set_shard},
     BZ_SEARCH_OPTIONS(struct explore, search),
     BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
@@ -168,11 +136,7 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
     char line[160];
     char what[32];
-    snprintf(what, sizeof what,
-             progress->is_bitstate ? "bitstate sweep"
-             : progress->is_sweep  ? "sweep"
-                                   : "round %u",
-             progress->round);
+    snprintf(what, sizeof what, progress->is_sweep ? "sweep" : "round %u", progress->round);
     snprintf(line, sizeof line, "%s: %" PRIu64 " states, %" PRIu64 " transitions so far", what,
              progress->states, progress->transitions);
     bz_progress_show_line(&explore->progress, line);
@@ -181,8 +145,7 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
 
 static void note_proved(struct explore *explore, const struct bz_explore_result *so_far) {
     snprintf(explore->so_far, sizeof explore->so_far,
-             "proved so far: no schedule%s with at most %u deviations fails",
-             explore->config.shard.count > 1 ? " of this shard" : "", so_far->rounds - 1);
+             "proved so far: no schedule with at most %u deviations fails", so_far->rounds - 1);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
 }
 
@@ -202,10 +165,6 @@ static void on_outside_state(void *context) {
                 "the variant keeps state outside of the simulation's memory (malloc, static "
                 "variables), which snapshots do not have; searching without them, which is "
                 "much slower");
-}
-
-static void on_outcomes(void *context, const uint64_t *digests, uint64_t count) {
-    bz_outcomes_take(&((struct explore *)context)->outcomes, digests, count);
 }
 
 /* --- what was found --------------------------------------------------------------------------- */
@@ -312,24 +271,6 @@ static void keep_with(struct explore *explore, struct bz_search_file *file) {
     explore->config.on_begun_again = on_begun_again;
 }
 
-/* The file of the states beyond --max-memory. It has no name, so nothing of it stays. */
-static int open_disk(struct explore *explore) {
-    char path[PATH_MAX + 32];
-    if (explore->disk_mib == 0) {
-        return BZ_EXIT_OK;
-    }
-    snprintf(path, sizeof path, "%s/states.XXXXXX", explore->out);
-    int fd = mkstemp(path);
-    if (fd < 0 || unlink(path) != 0) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--max-disk: %s: %s", explore->out,
-                           strerror(errno));
-    }
-    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
-    explore->config.disk_fd = fd;
-    explore->config.disk_max_bytes = explore->disk_mib << 20u;
-    return BZ_EXIT_OK;
-}
-
 /* Takes over what was found: it is recorded again, and its files are there. */
 static void begin_where_it_was(struct explore *explore) {
     struct bz_explore_checkpoint *from = explore->config.from;
@@ -361,7 +302,7 @@ static void finish_file(const struct explore *explore, bool is_over) {
     if (file != NULL && is_over) {
         bz_search_file_remove(file);
     } else if (file != NULL && file->path[0] != '\0') {
-        bz_search_file_print_command(file, explore->config.disk_max_bytes);
+        bz_search_file_print_command(file);
     }
 }
 
@@ -411,9 +352,7 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     file.checkpoint = (struct bz_explore_checkpoint){.program = *program,
                                                      .delays_max = config->delays_max,
                                                      .reductions = config->reductions,
-                                                     .sleeps_anyway = config->sleeps_anyway,
                                                      .keep_going = config->keep_going,
-                                                     .shard = config->shard,
                                                      .jobs = config->jobs,
                                                      .states_max = config->states_max};
     keep_with(explore, &file);
@@ -431,7 +370,7 @@ static int resume(struct explore *explore, struct bz_program *program) {
                            "randomization of addresses (personality), and states depend on them");
     }
     file.name = explore->name;
-    int code = bz_search_file_open(&file, explore->resume, &config->shard);
+    int code = bz_search_file_open(&file, explore->resume);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -440,9 +379,7 @@ static int resume(struct explore *explore, struct bz_program *program) {
     from->states_max = config->states_max != 0 ? config->states_max : from->states_max;
     config->delays_max = from->delays_max;
     config->reductions = from->reductions;
-    config->sleeps_anyway = from->sleeps_anyway;
     config->keep_going = from->keep_going;
-    config->shard = from->shard;
     config->jobs = from->jobs;
     config->states_max = from->states_max;
     config->from = from;
@@ -451,41 +388,12 @@ static int resume(struct explore *explore, struct bz_program *program) {
     return BZ_EXIT_OK;
 }
 
-/* A shard that was started again goes on from what it has left in its folder. */
-static int go_on(struct explore *explore, struct bz_program *program) {
-    struct bz_explore_config *config = &explore->config;
-    struct bz_explore_config wanted = *config;
-    char token[2][BZ_TOKEN_BYTES];
-    struct bz_program own;
-    int code = bz_options_program(&explore->options, explore->name, &own);
-    explore->resume = explore->out;
-    code = code == BZ_EXIT_OK ? resume(explore, program) : code;
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
-    bz_token_format(&own, 0, 0, token[0], sizeof token[0]);
-    bz_token_format(program, 0, 0, token[1], sizeof token[1]);
-    bool is_same = strcmp(token[0], token[1]) == 0 && config->delays_max == wanted.delays_max &&
-                   config->reductions == wanted.reductions &&
-                   config->keep_going == wanted.keep_going;
-    return is_same ? BZ_EXIT_OK
-                   : bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                                 "%s belongs to another search: name another folder with --out, or "
-                                 "remove the file",
-                                 explore->file->path);
-}
-
 static int begin(struct explore *explore, struct bz_program *program) {
     struct bz_explore_config *config = &explore->config;
-    bool is_left = config->shard.count > 0 && explore->has_fixed_addresses &&
-                   explore->resume == NULL && bz_search_file_is_left(explore->out, &config->shard);
     if (config->reductions == REDUCTIONS_DEFAULT) {
         config->reductions = BZ_REDUCE_ALL;
     }
-    int code = explore->resume != NULL ? resume(explore, program)
-               : is_left               ? go_on(explore, program)
-                                       : prepare(explore, program);
-    return code == BZ_EXIT_OK ? open_disk(explore) : code;
+    return explore->resume != NULL ? resume(explore, program) : prepare(explore, program);
 }
 
 struct searching {
@@ -536,10 +444,6 @@ static int finish(struct explore *explore, struct bz_explore_report *report, boo
     bool has_failed = explore->file != NULL && explore->file->has_failed;
     int file_code = has_failed && !is_over(report->result, is_ok) ? BZ_EXIT_USAGE : BZ_EXIT_OK;
     code = code == BZ_EXIT_OK ? file_code : code;
-    report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
-    code = explore->config.shard.count > 0
-               ? bz_search_file_write_report(explore->name, explore->out, report)
-               : BZ_EXIT_OK;
     return code != BZ_EXIT_OK ? code : report->exit_code;
 }
 
@@ -559,11 +463,7 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
         .config = &explore->config,
         .result = &result,
         .findings = &findings,
-        .outcomes = &explore->outcomes,
         .estimate_log2 = bz_explore_estimate_log2(program, ESTIMATE_PROBES, explore->config.stop)};
-    if (explore->config.shard.count > 0) {
-        bz_shard_tell_engine();
-    }
     if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
         bz_lack_stop(NULL, "an estimate of the schedules");
     }
@@ -586,7 +486,6 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     bz_explore_report_warn(explore->name, &report);
     (void)fflush(stdout);
     finish_file(explore, is_over(&result, is_ok));
-    bz_outcomes_fini(&explore->outcomes);
     bz_findings_fini(&findings);
     return report.exit_code;
 }
@@ -600,8 +499,7 @@ int bz_command_explore(int argc, char **argv) {
                                          .poll = poll,
                                          .on_round = on_round,
                                          .on_outside_state = on_outside_state,
-                                         .on_finding = on_finding,
-                                         .on_outcomes = on_outcomes}};
+                                         .on_finding = on_finding}};
     struct bz_program program;
     const struct bz_syntax syntax = {
         .options = options,
@@ -615,11 +513,9 @@ int bz_command_explore(int argc, char **argv) {
         .program = &explore.options,
         .tries_every_choice = true,
         .check = check_options,
-        .doc =
-            "Searches every schedule of a scenario, and every placement of its cancels, the "
-            "simplest first. Exit status: 0 complete and nothing found, with --shard in its part, "
-            "1 a violation, 2 usage, 5 interrupted, or a limit was reached before the search was "
-            "complete."};
+        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
+               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
+               "5 interrupted, or a limit was reached before the search was complete."};
     int code = bz_options_parse(&syntax, argc, argv);
     explore.ci.has_json = explore.is_json;
     code =

@@ -15,7 +15,6 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/require_window.h"
-#include "tools/search_sum.h"
 #include "tools/shard_files.h"
 #include "traces/text.h"
 
@@ -35,7 +34,6 @@ struct merge {
     size_t history_count;
     struct bz_merge_document documents[HISTORY_MAX + 1]; /* these, and the report */
     struct bz_shard_files shards;
-    struct bz_search_sum searches; /* in their place */
     struct bz_ci ci;
     struct bz_kept_findings findings;
     int findings_code; /* the worst of their exit codes */
@@ -216,13 +214,13 @@ static int write_page(struct merge *merge, const char *json) {
 }
 
 /* Frees the document. */
-static int write_files(struct merge *merge, struct bz_json *root, bool has_page) {
+static int write_files(struct merge *merge, struct bz_json *root) {
     struct bz_text text = {0};
     char *json = bz_json_print(root, true);
     bz_json_free(root);
     bz_text_add(&text, "%s\n", json);
     free(json);
-    int code = has_page ? write_page(merge, text.bytes) : BZ_EXIT_OK;
+    int code = write_page(merge, text.bytes);
     int written = write_file(merge, "report.json", text.bytes);
     bz_text_fini(&text);
     return code == BZ_EXIT_OK ? written : code;
@@ -274,7 +272,7 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
     take_findings(merge, result);
     report.exit_code = merge->findings_code != BZ_EXIT_OK ? merge->findings_code
                                                           : bz_run_report_exit_code(&report);
-    int code = merge->out != NULL ? write_files(merge, document(merge, &report), true) : BZ_EXIT_OK;
+    int code = merge->out != NULL ? write_files(merge, document(merge, &report)) : BZ_EXIT_OK;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     code = write_cases(merge, &report);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
@@ -301,69 +299,6 @@ static int merge_campaign(struct merge *merge) {
     return code == BZ_EXIT_OK ? report_all(merge, &sum.result) : code;
 }
 
-/* --- searches --------------------------------------------------------------------------------- */
-
-static struct bz_json *search_document(const struct bz_search_sum *sum) {
-    struct bz_json *root = bz_explore_report_json(&sum->report);
-    bz_search_sum_add_json(sum, root);
-    return root;
-}
-
-static void print_search(const struct bz_search_sum *sum, bool is_quiet) {
-    struct bz_text text = {0};
-    if (!is_quiet) {
-        bz_search_sum_text(sum, &text);
-        bz_explore_report_print_head(&sum->report);
-        printf("%s", text.bytes);
-    }
-    bz_explore_report_print(&sum->report, is_quiet);
-    bz_text_fini(&text);
-}
-
-static int report_search(struct merge *merge) {
-    struct bz_search_sum *sum = &merge->searches;
-    struct bz_explore_report *report = &sum->report;
-    sum->findings.limits = merge->findings.limits;
-    bz_search_sum_finish(sum, merge->out, !merge->keeps_size);
-    int code = merge->out != NULL ? write_files(merge, search_document(sum), false) : BZ_EXIT_OK;
-    report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
-    if (bz_ci_is_wanted(&merge->ci)) {
-        struct bz_outcome outcome;
-        bz_cases_of_explore(&outcome, report);
-        code = bz_ci_end(&outcome);
-        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
-        bz_outcome_fini(&outcome);
-    }
-    if (merge->is_json) {
-        bz_json_put(search_document(sum));
-    } else {
-        print_search(sum, merge->is_quiet);
-    }
-    bz_explore_report_warn(merge->name, report);
-    return report->exit_code;
-}
-
-static int merge_searches(struct merge *merge) {
-    struct bz_search_sum *sum = &merge->searches;
-    if (merge->shards.count > 0) {
-        return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
-                           "cannot merge results of a campaign (%s) and of a search (%s): name "
-                           "the files of one, such as DIR/shard-*.checkpoint or "
-                           "DIR/search-*-of-*.json",
-                           merge->shards.files[0].path, sum->parts[0].path);
-    }
-    if (merge->history_count > 0 || merge->is_strict) {
-        return bz_cli_fail(merge->name, BZ_EXIT_USAGE,
-                           "--history and --strict apply to campaigns, not to searches");
-    }
-    int code = bz_search_sum_join(sum);
-    code = code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &sum->program, false) : code;
-    code = code == BZ_EXIT_OK && merge->out != NULL
-               ? bz_findings_prepare_folder(merge->name, merge->out)
-               : code;
-    return code == BZ_EXIT_OK ? report_search(merge) : code;
-}
-
 int bz_command_merge(int argc, char **argv) {
     static struct merge merge;
     const struct bz_syntax syntax = {
@@ -374,25 +309,23 @@ int bz_command_merge(int argc, char **argv) {
         .arguments_max = ARGUMENTS_MAX,
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
-        .doc = "Joins the results that the shards of a campaign or of a search left in these "
-               "folders, as if one process had done all the work, and shrinks each finding of a "
-               "campaign once. Exit status: 0 nothing found, 1 a violation, 2 usage, or files that "
-               "do not belong together, 4 a required window was never hit, or a warning with "
-               "--strict, 5 a shard is missing or incomplete, or runs hit the step limit."};
+        .doc = "Joins the results that the shards of a campaign left in these folders, as if one "
+               "process had done all the work, and shrinks each finding once. Exit status: 0 "
+               "nothing found, 1 a violation, 2 usage, or files that do not belong together, 4 a "
+               "required window was never hit, or a warning with --strict, 5 a shard is missing or "
+               "incomplete, or runs hit the step limit."};
     merge.name = argv[0];
     merge.shards.name = argv[0];
-    merge.searches.name = argv[0];
     int code = bz_options_parse(&syntax, argc, argv);
     merge.ci.has_json = merge.is_json;
     code = bz_ci_begin(&merge.ci, argv[0], code, NULL, NULL);
     for (size_t index = 0; code == BZ_EXIT_OK && merge.paths[index] != NULL; index++) {
-        code = bz_shard_files_add(&merge.shards, &merge.searches, merge.paths[index]);
+        code = bz_shard_files_add(&merge.shards, merge.paths[index]);
     }
     bz_interrupt_catch();
     if (code == BZ_EXIT_OK) {
-        code = merge.searches.part_count > 0 ? merge_searches(&merge) : merge_campaign(&merge);
+        code = merge_campaign(&merge);
     }
-    bz_search_sum_fini(&merge.searches);
     bz_findings_fini(&merge.findings);
     bz_shard_files_fini(&merge.shards);
     for (size_t index = 0; index < merge.history_count; index++) {

@@ -12,39 +12,6 @@
 #include "traces/lack.h"
 #include "traces/trace.h"
 
-#define OUTCOMES_MAX 65536u /* that are listed in a document */
-
-/* --- shards ----------------------------------------------------------------------------------- */
-
-void bz_outcomes_take(struct bz_outcomes *outcomes, const uint64_t *digests, uint64_t count) {
-    size_t bytes = (count + 1) * sizeof *digests;
-    outcomes->digests = bz_lack_check(realloc(outcomes->digests, bytes), "outcomes");
-    memcpy(outcomes->digests, digests, count * sizeof *digests);
-    outcomes->count = count;
-}
-
-void bz_outcomes_fini(struct bz_outcomes *outcomes) {
-    free(outcomes->digests);
-    *outcomes = (struct bz_outcomes){.digests = NULL};
-}
-
-static bool is_part(const struct bz_explore_report *report) {
-    return report->config->shard.count > 1;
-}
-
-/* "shard 3 of 64", and " (17 of 1034 prefixes of 5 steps)" if `has_prefixes`. */
-static void add_shard_text(struct bz_text *line, const struct bz_explore_report *report,
-                           bool has_prefixes) {
-    const struct bz_shard *shard = &report->config->shard;
-    const struct bz_frontier *frontier = &report->result->frontier;
-    bz_text_add(line, "shard %" PRIu32 " of %" PRIu32, shard->number, shard->count);
-    if (has_prefixes) {
-        bz_text_add(line, " (%" PRIu64 " of %" PRIu64 " prefixes of %" PRIu32 " step%s)",
-                    frontier->own, frontier->prefixes, frontier->depth,
-                    frontier->depth == 1 ? "" : "s");
-    }
-}
-
 /* --- for people ------------------------------------------------------------------------------- */
 
 /* Converts a power of two to a power of ten. Random descents underestimate: they rarely reach the
@@ -60,13 +27,6 @@ static void print_estimate(uint32_t log2) {
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
     printf("\n");
-    if (is_part(report)) {
-        struct bz_text line = {0};
-        add_shard_text(&line, report, false);
-        printf("%s: the result holds for this part only; 'buzzer merge' joins all parts\n",
-               line.bytes);
-        bz_text_fini(&line);
-    }
     if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
         print_estimate(report->estimate_log2);
     }
@@ -93,7 +53,7 @@ static void add_count(struct bz_text *line, uint64_t count, const char *what, co
 /* If they were counted. */
 static void add_schedules(struct bz_text *line, const struct bz_explore_result *result,
                           const char *after) {
-    if (result->has_schedules && result->schedules == 0 && result->frontier.depth == 0) {
+    if (result->has_schedules && result->schedules == 0) {
         bz_text_add(line, "no schedule ends, ");
     } else if (result->has_schedules) {
         add_count(line, result->schedules, "schedule", after);
@@ -152,43 +112,15 @@ static void print_reductions(FILE *out, const struct bz_explore_result *result) 
     put_line(out, &line);
 }
 
-/* On average. */
-static double missed_states(const struct bz_explore_result *result) {
-    return (double)result->missed / (double)(UINT64_C(1) << 40u);
-}
-
-/* What the sweep in bitstate mode says. */
-static void add_bitstate_text(struct bz_text *line, const struct bz_explore_report *report) {
-    const struct bz_explore_result *result = report->result;
-    const struct bz_explore_config *config = report->config;
-    bz_text_add(line, "the limit of %" PRIu64 " MiB was reached (--max-memory)",
-                config->memory_max_bytes >> 20u);
-    if (result->disk_error != 0) {
-        bz_text_add(line, ", and the disk took no more states: %s", strerror(result->disk_error));
-    } else if (config->disk_max_bytes > 0) {
-        bz_text_add(line, ", and that of %" PRIu64 " MiB on the disk (--max-disk)",
-                    config->disk_max_bytes >> 20u);
-    }
-    if (result->is_bitstate) {
-        bz_text_add(line, "; a sweep in bitstate mode found nothing in ");
-        add_count(line, result->states, "state", "");
-        bz_text_add(line,
-                    "; it missed a state with a probability of at most 1 in %" PRIu64
-                    ", %.2g on average, and what only those lead to",
-                    result->missed_one_in, missed_states(result));
-    }
-    bz_text_add(line, "; ");
-}
-
 /* Why the search ended before it was done, and what it has proved all the same. */
 static void print_end(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
-    if (result->end == BZ_EXPLORE_MEMORY_MAX || result->is_bitstate) {
-        add_bitstate_text(&line, report);
-    }
-    if (result->end == BZ_EXPLORE_INTERRUPTED) {
-        bz_text_add(&line, "%s: ", report->why != NULL ? report->why : "interrupted");
+    if (result->end == BZ_EXPLORE_MEMORY_MAX) {
+        bz_text_add(&line, "the limit of %" PRIu64 " MiB was reached (--max-memory): ",
+                    report->config->memory_max_bytes >> 20u);
+    } else if (result->end == BZ_EXPLORE_INTERRUPTED) {
+        bz_text_add(&line, "interrupted: ");
     } else if (result->end == BZ_EXPLORE_NO_RESOURCE) {
         bz_text_add(&line, "%s: ", result->lack);
     } else if (result->end == BZ_EXPLORE_STATES_MAX) {
@@ -199,15 +131,13 @@ static void print_end(FILE *out, const struct bz_explore_report *report) {
                         : ", or 100 times as many transitions,");
     }
     if (result->end == BZ_EXPLORE_INTERRUPTED && result->is_all) {
-        bz_text_add(&line,
-                    "proved: no schedule%s fails, within the bounds; but starvation and "
-                    "livelock were judged in the rounds only",
-                    is_part(report) ? " of this shard" : "");
+        bz_text_add(&line, "proved: no schedule fails, within the bounds; but starvation and "
+                           "livelock were judged in the rounds only");
     } else if (result->rounds == 0) {
         bz_text_add(&line, "nothing is proved: no round was finished");
     } else {
-        bz_text_add(&line, "proved: no schedule%s", is_part(report) ? " of this shard" : "");
-        bz_text_add(&line, " with at most %u deviations (delays, cancels, draws) fails",
+        bz_text_add(&line,
+                    "proved: no schedule with at most %u deviations (delays, cancels, draws) fails",
                     result->rounds - 1);
     }
     put_line(out, &line);
@@ -243,8 +173,7 @@ static void print_findings(const struct bz_explore_report *report) {
         add_count(&line, finding->deviations.cancels, "injected cancel", ", ");
         add_count(&line, finding->deviations.draws, "drawn value", " above the least");
         if (index == 0 && result->is_minimal) {
-            bz_text_add(&line, ": no schedule%s with fewer fails",
-                        is_part(report) ? " of this shard" : "");
+            bz_text_add(&line, ": no schedule with fewer fails");
         }
         put_line(stdout, &line);
     }
@@ -254,7 +183,6 @@ static void print_findings(const struct bz_explore_report *report) {
 static void print_liveness(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
-    bz_text_add(&line, is_part(report) ? "in this shard: " : "");
     switch (result->liveness) {
     case BZ_LIVENESS_ENDS:
         bz_text_add(&line, "every schedule ends: no livelock, and no task waits forever while "
@@ -281,16 +209,10 @@ static void print_liveness(FILE *out, const struct bz_explore_report *report) {
 static void print_complete(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
-    bz_text_add(&line, "complete");
-    if (is_part(report)) {
-        bz_text_add(&line, " for ");
-        add_shard_text(&line, report, true);
-    }
-    bz_text_add(&line, ": ");
+    bz_text_add(&line, "complete: ");
     add_bounds_text(&line, report);
     bz_text_add(&line, "; ");
     add_schedules(&line, result, ", ");
-    bz_text_add(&line, report->has_same_states ? "at most " : "");
     add_count(&line, result->states, "state", "; ");
     if (result->finding_count > 0) {
         add_count(&line, result->finding_count, "violation", "");
@@ -334,8 +256,7 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
 void bz_explore_report_warn(const char *name, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     char text[BZ_WARNING_BYTES];
-    if (result->has_waited || result->finding_count > 0 || is_part(report) ||
-        !bz_explore_is_complete(result)) {
+    if (result->has_waited || result->finding_count > 0 || !bz_explore_is_complete(result)) {
         return;
     }
     snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(report->program));
@@ -359,11 +280,6 @@ static void add_bounds(struct bz_json *root, const struct bz_explore_report *rep
     } else {
         bz_json_add_string(bounds, "memory", NULL);
     }
-    if (report->config->disk_max_bytes > 0) {
-        bz_json_add_number(bounds, "disk", report->config->disk_max_bytes);
-    } else {
-        bz_json_add_string(bounds, "disk", NULL);
-    }
     bz_json_add_number(bounds, "rounds", report->result->rounds);
 }
 
@@ -378,7 +294,7 @@ static void add_violations(struct bz_json *root, const struct bz_explore_report 
         bz_json_add_number(item, "delays", finding->deviations.delays);
         bz_json_add_number(item, "cancels", finding->deviations.cancels);
         bz_json_add_number(item, "draws", finding->deviations.draws);
-        bz_json_add_bool(item, "minimal", index == 0 && result->is_minimal && !is_part(report));
+        bz_json_add_bool(item, "minimal", index == 0 && result->is_minimal);
     }
 }
 
@@ -391,59 +307,14 @@ static void add_reductions(struct bz_json *object, const char *key, uint32_t red
     }
 }
 
-/* What is proved, of the whole or of a shard. */
-static void add_proved(struct bz_json *object, const struct bz_explore_result *result,
-                       bool is_known) {
-    bz_json_add_bool(object, "complete", is_known && bz_explore_is_complete(result));
-    bz_json_add_bool(object, "every_order", is_known && result->is_whole);
-    if (is_known && result->rounds > 0) {
+static void add_proved(struct bz_json *object, const struct bz_explore_result *result) {
+    bz_json_add_bool(object, "complete", bz_explore_is_complete(result));
+    bz_json_add_bool(object, "every_order", result->is_whole);
+    if (result->rounds > 0) {
         bz_json_add_number(object, "proved_deviations", result->rounds - 1);
     } else {
         bz_json_add_string(object, "proved_deviations", NULL);
     }
-}
-
-static void add_outcomes(struct bz_json *object, const struct bz_explore_report *report) {
-    const struct bz_outcomes *outcomes = report->outcomes;
-    uint64_t sum = 0;
-    for (uint64_t index = 0; index < outcomes->count; index++) {
-        sum += outcomes->digests[index];
-    }
-    if (outcomes->count > OUTCOMES_MAX || outcomes->count != report->result->outcomes ||
-        sum != report->result->outcomes_digest) {
-        bz_json_add_string(object, "outcomes", NULL);
-        return;
-    }
-    struct bz_json *list = bz_json_add_array(object, "outcomes");
-    for (uint64_t index = 0; index < outcomes->count; index++) {
-        char text[24];
-        snprintf(text, sizeof text, "0x%" PRIx64, outcomes->digests[index]);
-        bz_json_append_string(list, text);
-    }
-}
-
-/* What `merge` needs. */
-static void add_shard(struct bz_json *root, const struct bz_explore_report *report) {
-    const struct bz_explore_config *config = report->config;
-    const struct bz_explore_result *result = report->result;
-    const struct bz_frontier *frontier = &result->frontier;
-    char token[BZ_TOKEN_BYTES];
-    struct bz_json *shard = bz_json_add_object(root, "shard");
-    bz_json_add_number(shard, "number", config->shard.number);
-    bz_json_add_number(shard, "count", config->shard.count);
-    add_proved(shard, result, true);
-    bz_json_add_string(shard, "liveness", bz_liveness_name(result->liveness));
-    bz_json_add_number(shard, "spent_ms", (uint64_t)(report->seconds * 1000));
-    bz_json_add_number(shard, "own_prefixes", frontier->own);
-    bz_json_add_number(shard, "prefixes", frontier->prefixes);
-    bz_json_add_number(shard, "prefix_steps", frontier->depth);
-    bz_json_add_digest(shard, "prefixes_digest", frontier->digest);
-    bz_json_add_string(shard, "version", bz_engine_version());
-    bz_json_add_string(shard, "search",
-                       bz_token_format(report->program, 0, 0, token, sizeof token));
-    add_reductions(shard, "reduce", config->reductions);
-    add_reductions(shard, "unsound", result->unsound);
-    add_outcomes(shard, report);
 }
 
 struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
@@ -452,7 +323,7 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
-    add_proved(root, result, !is_part(report));
+    add_proved(root, result);
     bz_json_add_string(root, "end", ends[result->end]);
     bool fits = result->schedules <= BZ_TRACE_NUMBER_MAX;
     if (result->has_schedules) {
@@ -460,20 +331,11 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     } else {
         bz_json_add_string(root, "schedules", NULL);
     }
-    if (report->has_same_states) {
-        bz_json_add_string(root, "states", NULL);
-    } else {
-        bz_json_add_number(root, "states", result->states);
-    }
+    bz_json_add_number(root, "states", result->states);
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);
-    if (report->lacks_outcomes) {
-        bz_json_add_string(root, "outcomes", NULL);
-        bz_json_add_string(root, "outcomes_digest", NULL);
-    } else {
-        bz_json_add_number(root, "outcomes", result->outcomes);
-        bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
-    }
+    bz_json_add_number(root, "outcomes", result->outcomes);
+    bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
     if (result->has_schedules) {
         bz_json_add_number(root, "depth", result->depth);
     } else {
@@ -483,28 +345,17 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
-    bz_json_add_string(root, "liveness",
-                       bz_liveness_name(is_part(report) ? BZ_LIVENESS_UNJUDGED : result->liveness));
+    bz_json_add_string(root, "liveness", bz_liveness_name(result->liveness));
     bz_json_add_string(root, "liveness_text",
                        result->liveness_text[0] == '\0' ? NULL : result->liveness_text);
     bz_json_add_string(root, "liveness_token",
                        result->liveness_token[0] == '\0' ? NULL : result->liveness_token);
     bz_json_add_bool(root, "waited", result->has_waited);
     bz_json_add_bool(root, "outside_state", result->has_outside_state);
-    if (result->is_bitstate) {
-        struct bz_json *bitstate = bz_json_add_object(root, "bitstate");
-        bz_json_add_number(bitstate, "missed_one_in", result->missed_one_in);
-        bz_json_add_decimal(bitstate, "missed", missed_states(result));
-    } else {
-        bz_json_add_string(root, "bitstate", NULL);
-    }
     bz_json_add_decimal(root, "seconds", report->seconds);
     add_bounds(root, report);
     add_reductions(root, "reductions", result->reductions);
     add_violations(root, report);
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
-    if (report->config->shard.count > 0) {
-        add_shard(root, report);
-    }
     return root;
 }

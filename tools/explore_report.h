@@ -9,24 +9,11 @@
 #include "sim/explore/explore.h"
 #include "tools/findings.h"
 
-/* The digests of distinct outcomes. */
-struct bz_outcomes {
-    uint64_t *digests;
-    uint64_t count;
-};
-
-void bz_outcomes_take(struct bz_outcomes *outcomes, const uint64_t *digests, uint64_t count);
-void bz_outcomes_fini(struct bz_outcomes *outcomes);
-
 struct bz_explore_report {
     const struct bz_program *program;
     const struct bz_explore_config *config;
     const struct bz_explore_result *result;
     const struct bz_kept_findings *findings; /* in the order of the result's */
-    const struct bz_outcomes *outcomes;      /* of a shard */
-    const char *why;                         /* it is not complete, if it is interrupted; or NULL */
-    bool has_same_states; /* several shards have counted one: a sum is too many */
-    bool lacks_outcomes;  /* how many there were is not known */
     uint32_t estimate_log2;
     double seconds;
     int exit_code;

@@ -13,8 +13,6 @@
 #include "tools/findings.h"
 #include "tools/plugins.h"
 #include "tools/progress.h"
-#include "traces/json.h"
-#include "traces/lack.h"
 #include "traces/text.h"
 
 #define NUMBER_MAX 1000u
@@ -22,20 +20,15 @@
 #define INTERVAL_NS UINT64_C(1000000000)
 #define SHARE 20u /* of the time, one part at most */
 
-/* search.checkpoint, search-2.checkpoint, ...; of a shard: search-3-of-64.checkpoint, ... */
+/* search.checkpoint, search-2.checkpoint, ... */
 static void set_path(struct bz_search_file *file, unsigned number) {
     char suffix[16] = "";
-    char shard[40] = "";
     size_t length = strlen(file->folder);
-    if (file->checkpoint.shard.count > 0) {
-        snprintf(shard, sizeof shard, BZ_SEARCH_SHARD, file->checkpoint.shard.number,
-                 file->checkpoint.shard.count);
-    }
     if (number > 1) {
         snprintf(suffix, sizeof suffix, "-%u", number);
     }
-    snprintf(file->path, sizeof file->path, "%.*s%ssearch%s%s.checkpoint", PATH_MAX - 128,
-             file->folder, length > 0 && file->folder[length - 1] == '/' ? "" : "/", shard, suffix);
+    snprintf(file->path, sizeof file->path, "%.*s%ssearch%s.checkpoint", PATH_MAX - 128,
+             file->folder, length > 0 && file->folder[length - 1] == '/' ? "" : "/", suffix);
 }
 
 static bool exists(const char *path) {
@@ -169,38 +162,6 @@ void bz_search_file_remove(struct bz_search_file *file) {
     }
 }
 
-#define CHECKSUM_FORMAT ",\n\t\"checksum\":\t\"%016" PRIx64 "\"\n}"
-#define CHECKSUM_BYTES (sizeof ",\n\t\"checksum\":\t\"0123456789abcdef\"\n}" - 1)
-
-bool bz_search_file_is_whole(const char *text, size_t length) {
-    char expected[CHECKSUM_BYTES + 1];
-    if (length < CHECKSUM_BYTES) {
-        return false;
-    }
-    snprintf(expected, sizeof expected, CHECKSUM_FORMAT,
-             bz_checksum(text, length - CHECKSUM_BYTES));
-    return memcmp(text + length - CHECKSUM_BYTES, expected, CHECKSUM_BYTES) == 0;
-}
-
-int bz_search_file_write_report(const char *name, const char *folder,
-                                const struct bz_explore_report *report) {
-    const struct bz_shard *shard = &report->config->shard;
-    char path[PATH_MAX + 64];
-    struct bz_json *root = bz_explore_report_json(report);
-    char *text = bz_json_print(root, true);
-    bz_json_free(root);
-    size_t length = strlen(text) - 2; /* without the end of the document */
-    text = bz_lack_check(realloc(text, length + CHECKSUM_BYTES + 1), "a report");
-    snprintf(text + length, CHECKSUM_BYTES + 1, CHECKSUM_FORMAT, bz_checksum(text, length));
-    snprintf(path, sizeof path, "%s/search" BZ_SEARCH_SHARD ".json", folder, shard->number,
-             shard->count);
-    bool is_written = bz_file_replace(path, text, strlen(text));
-    free(text);
-    return is_written ? BZ_EXIT_OK
-                      : bz_cli_fail(name, BZ_EXIT_USAGE, "%s: cannot be written: %s", path,
-                                    strerror(errno));
-}
-
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* How many checkpoints the folder has; the path is that of the last one. */
@@ -221,14 +182,6 @@ static unsigned take_census(struct bz_search_file *file, char *list, size_t list
     }
     set_path(file, last);
     return count;
-}
-
-bool bz_search_file_is_left(const char *folder, const struct bz_shard *shard) {
-    static struct bz_search_file file;
-    char list[BZ_ERROR_BYTES];
-    file.checkpoint.shard = *shard;
-    snprintf(file.folder, sizeof file.folder, "%.*s", PATH_MAX - 600, folder);
-    return take_census(&file, list, sizeof list) > 0;
 }
 
 /* Finds the file of the argument. */
@@ -252,10 +205,9 @@ static int choose(struct bz_search_file *file, const char *argument) {
     if (count == 0) {
         return bz_cli_fail(
             file->name, BZ_EXIT_USAGE,
-            "--resume: there is no '%s': the search is complete, was stopped "
-            "at once, or had no --out%s",
-            file->path,
-            file->checkpoint.shard.count == 0 ? "; for that of a shard there is --shard I/N" : "");
+            "--resume: there is no '%s': the search is complete, was stopped at once, or had no "
+            "--out",
+            file->path);
     }
     return count == 1
                ? BZ_EXIT_OK
@@ -265,26 +217,9 @@ static int choose(struct bz_search_file *file, const char *argument) {
                              count, file->folder, list);
 }
 
-/* The part of a search is not changed on the way. `shard`: count 0 if none is given. */
-static int check_shard(const struct bz_search_file *file, const struct bz_shard *shard) {
-    const struct bz_shard *own = &file->checkpoint.shard;
-    if (shard->count == 0 || (shard->number == own->number && shard->count == own->count)) {
-        return BZ_EXIT_OK;
-    }
-    if (own->count == 0) {
-        return bz_cli_fail(file->name, BZ_EXIT_USAGE,
-                           "--resume: %s is a whole search: leave out --shard", file->path);
-    }
-    return bz_cli_fail(file->name, BZ_EXIT_USAGE,
-                       "--resume: %s is shard %" PRIu32 "/%" PRIu32 ", not %" PRIu32 "/%" PRIu32,
-                       file->path, own->number, own->count, shard->number, shard->count);
-}
-
-int bz_search_file_open(struct bz_search_file *file, const char *argument,
-                        const struct bz_shard *shard) {
+int bz_search_file_open(struct bz_search_file *file, const char *argument) {
     char error[BZ_ERROR_BYTES];
     char partial[PATH_MAX + 16];
-    file->checkpoint.shard = *shard;
     int code = choose(file, argument);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -298,8 +233,7 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument,
                                     sizeof error)) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s", error);
     }
-    code = check_shard(file, shard);
-    code = code == BZ_EXIT_OK ? check_code(file) : code;
+    code = check_code(file);
     if (code != BZ_EXIT_OK) {
         bz_explore_checkpoint_close(&file->checkpoint);
         return code;
@@ -311,13 +245,13 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument,
     return BZ_EXIT_OK;
 }
 
-void bz_search_file_print_command(const struct bz_search_file *file, uint64_t disk_max_bytes) {
+void bz_search_file_print_command(const struct bz_search_file *file) {
     const struct bz_contain *contain = &bz_cli_catalog.contain;
     struct bz_search_file other = *file;
     char list[BZ_ERROR_BYTES];
     char place[2 * PATH_MAX];
     struct bz_text plugins = {0};
-    bool is_only = take_census(&other, list, sizeof list) == 1 && other.checkpoint.shard.count == 0;
+    bool is_only = take_census(&other, list, sizeof list) == 1;
     bz_plugins_add_options(&plugins, file->checkpoint.program.scenario,
                            file->checkpoint.program.variant);
     fflush(stdout);
@@ -330,9 +264,6 @@ void bz_search_file_print_command(const struct bz_search_file *file, uint64_t di
     }
     if (contain->memory_bytes != 0) {
         fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
-    }
-    if (disk_max_bytes != 0) {
-        fprintf(stderr, " --max-disk %" PRIu64, disk_max_bytes >> 20u);
     }
     fputc('\n', stderr);
 }

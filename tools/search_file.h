@@ -8,9 +8,6 @@
 #include <stdint.h>
 
 #include "sim/explore/checkpoint.h"
-#include "tools/explore_report.h"
-
-#define BZ_SEARCH_SHARD "-%" PRIu32 "-of-%" PRIu32 /* in the names of its files */
 
 #define BZ_SEARCH_ASIDE ".before" /* after the path */
 
@@ -30,20 +27,9 @@ struct bz_search_file {
  * code, after a message unless it is BZ_EXIT_OK. */
 int bz_search_file_begin(struct bz_search_file *file, const char *folder);
 
-/* Opens the file of the argument of --resume: a folder with one, or the file itself. `shard` has
- * the count 0 if none is given; else it must be that of the file. Returns an exit code likewise. */
-int bz_search_file_open(struct bz_search_file *file, const char *argument,
-                        const struct bz_shard *shard);
-
-/* Whether this shard has left a checkpoint in the folder. */
-bool bz_search_file_is_left(const char *folder, const struct bz_shard *shard);
-
-/* Whether the text of such a report ends with the checksum of what is before. */
-bool bz_search_file_is_whole(const char *text, size_t length);
-
-/* Writes what a shard has found, for `merge`: search-3-of-64.json. An exit code likewise. */
-int bz_search_file_write_report(const char *name, const char *folder,
-                                const struct bz_explore_report *report);
+/* Opens the file of the argument of --resume: a folder with one, or the file itself. Returns an
+ * exit code likewise. */
+int bz_search_file_open(struct bz_search_file *file, const char *argument);
 
 /* Whether it should be written: at most once a second, and for at most a twentieth of the time. */
 bool bz_search_file_is_due(const struct bz_search_file *file);
@@ -60,6 +46,6 @@ bool bz_search_file_set_aside(const struct bz_search_file *file);
 void bz_search_file_remove(struct bz_search_file *file);
 
 /* Prints the command that goes on, to stderr. */
-void bz_search_file_print_command(const struct bz_search_file *file, uint64_t disk_max_bytes);
+void bz_search_file_print_command(const struct bz_search_file *file);
 
 #endif

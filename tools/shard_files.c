@@ -21,16 +21,10 @@ static int is_result(const struct dirent *entry) {
     size_t length = strlen(entry->d_name);
     size_t suffix = sizeof SUFFIX - 1;
     bool is_checkpoint = length > suffix && strcmp(entry->d_name + length - suffix, SUFFIX) == 0;
-    return bz_search_sum_takes(entry->d_name, false) ||
-           (is_checkpoint && strncmp(entry->d_name, "search", 6) != 0);
+    return is_checkpoint && strncmp(entry->d_name, "search", 6) != 0;
 }
 
-static void add_file(struct bz_shard_files *shards, struct bz_search_sum *searches,
-                     const char *folder, const char *name) {
-    if (bz_search_sum_takes(name, folder[0] == '\0')) {
-        bz_search_sum_add(searches, folder, name);
-        return;
-    }
+static void add_file(struct bz_shard_files *shards, const char *folder, const char *name) {
     size_t bytes = strlen(folder) + strlen(name) + 2;
     size_t size = (shards->count + 1) * sizeof *shards->files;
     char *path = bz_lack_check(malloc(bytes), "the names of files");
@@ -39,8 +33,7 @@ static void add_file(struct bz_shard_files *shards, struct bz_search_sum *search
     shards->files[shards->count++] = (struct bz_shard_file){.path = path};
 }
 
-int bz_shard_files_add(struct bz_shard_files *shards, struct bz_search_sum *searches,
-                       const char *path) {
+int bz_shard_files_add(struct bz_shard_files *shards, const char *path) {
     struct stat status;
     struct dirent **entries;
     if (strlen(path) >= PATH_MAX - 256) {
@@ -50,7 +43,7 @@ int bz_shard_files_add(struct bz_shard_files *shards, struct bz_search_sum *sear
         return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "'%s': %s", path, strerror(errno));
     }
     if (!S_ISDIR(status.st_mode)) {
-        add_file(shards, searches, "", path);
+        add_file(shards, "", path);
         return BZ_EXIT_OK;
     }
     int count = scandir(path, &entries, is_result, alphasort);
@@ -59,14 +52,14 @@ int bz_shard_files_add(struct bz_shard_files *shards, struct bz_search_sum *sear
                            strerror(errno));
     }
     for (int index = 0; index < count; index++) {
-        add_file(shards, searches, path, entries[index]->d_name);
+        add_file(shards, path, entries[index]->d_name);
         free(entries[index]);
     }
     free(entries);
     return count > 0 ? BZ_EXIT_OK
                      : bz_cli_fail(shards->name, BZ_EXIT_USAGE,
-                                   "there is no result in '%s': 'run' and 'explore' write one with "
-                                   "--shard I/N --out DIR",
+                                   "there is no result in '%s': 'run --shard I/N --out DIR' "
+                                   "writes one",
                                    path);
 }
 

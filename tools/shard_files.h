@@ -8,7 +8,6 @@
 #define BZ_TOOLS_SHARD_FILES_H
 
 #include "tools/checkpoint_file.h"
-#include "tools/search_sum.h"
 #include "tools/wrap.h"
 #include "traces/json.h"
 
@@ -27,10 +26,9 @@ struct bz_shard_files {
     uint64_t spent_ms;            /* by all of them */
 };
 
-/* Adds a file, or those of a folder (*.checkpoint); reports of searches go to `searches`. An exit
- * code; not BZ_EXIT_OK after a message. */
-int bz_shard_files_add(struct bz_shard_files *shards, struct bz_search_sum *searches,
-                       const char *path);
+/* Adds a file, or those of a folder (*.checkpoint). An exit code; not BZ_EXIT_OK after a message.
+ */
+int bz_shard_files_add(struct bz_shard_files *shards, const char *path);
 
 /* Reads them, and adds them up in order of their runs. An exit code likewise. */
 int bz_shard_files_join(struct bz_shard_files *shards, struct bz_campaign_state *sum);

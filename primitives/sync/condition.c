@@ -5,19 +5,12 @@ void bz_condition_init(struct bz_condition *condition, struct bz_lock *lock) {
     condition->lock = lock;
 }
 
-/* In a frame of its own: an exhaustive search sees when the caller's variables are over, as they
- * are not in one frame with an object that others have pointers to (sim/frames/frames.h). */
-static __attribute__((noinline)) struct bz_wait_outcome
-wait_for_notification(struct bz_condition *condition) {
-    return bz_waitq_wait(&condition->queue);
-}
-
 enum bz_status bz_condition_wait(struct bz_condition *condition) {
     enum bz_status released = bz_lock_release(condition->lock);
     if (released != BZ_OK) {
         return released;
     }
-    struct bz_wait_outcome outcome = wait_for_notification(condition);
+    struct bz_wait_outcome outcome = bz_waitq_wait(&condition->queue);
     bool has_notification = outcome.was_woken;
     enum bz_status status = outcome.status;
     /* Each iteration except the last delivers a request, so the loop ends. */

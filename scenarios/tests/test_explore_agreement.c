@@ -11,7 +11,6 @@ struct comparison {
     uint32_t compared;
     uint32_t too_large;
     uint32_t with_findings;
-    uint32_t with_sleep; /* sleep sets were in force, and left something out */
 };
 
 static void expect_same(const struct bz_program *program, const struct bz_explore_result *full,
@@ -24,8 +23,8 @@ static void expect_same(const struct bz_program *program, const struct bz_explor
               "%s on %s, %s %llu: %llu against %llu outcomes", program->scenario->name,
               program->variant->name, what, (unsigned long long)number,
               (unsigned long long)full->outcomes, (unsigned long long)plain->outcomes);
-    uint32_t leaves_out = BZ_REDUCE_SLEEP | BZ_REDUCE_YIELDS; /* schedules that others stand for */
-    bool counts = !full->has_cycles && (full->reductions & leaves_out) == 0;
+    /* `yields` leaves out schedules that differ in a number of yields alone. */
+    bool counts = !full->has_cycles && (full->reductions & BZ_REDUCE_YIELDS) == 0;
     cr_assert(full->schedules == plain->schedules || !counts,
               "%s on %s, %s %llu: %llu against %llu schedules", program->scenario->name,
               program->variant->name, what, (unsigned long long)number,
@@ -37,19 +36,15 @@ static void compare(const struct bz_program *program, uint32_t delays_max, const
                     uint64_t number, struct comparison *sum) {
     static const uint32_t manners[] = {BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE,
                                        BZ_REDUCE_ALL,
-                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_FRAMES,
-                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_SLEEP,
+                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES,
                                        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_YIELDS,
                                        BZ_REDUCE_SNAPSHOTS,
                                        0};
     static struct bz_explore_result results[sizeof manners / sizeof manners[0]];
     for (size_t manner = 0; manner < sizeof manners / sizeof manners[0]; manner++) {
-        uint8_t filling = (manners[manner] & BZ_REDUCE_YIELDS) == 0 ? 0xa5 : 0;
         results[manner] = tst_explore(&(struct bz_explore_config){.program = program,
                                                                   .delays_max = delays_max,
                                                                   .reductions = manners[manner],
-                                                                  .dead_bytes = filling,
-                                                                  .sleeps_anyway = true,
                                                                   .rounds_before_sweep = 1,
                                                                   .keep_going = true,
                                                                   .states_max = STATES_MAX});
@@ -64,8 +59,6 @@ static void compare(const struct bz_program *program, uint32_t delays_max, const
     }
     sum->compared++;
     sum->with_findings += results[0].finding_count > 0;
-    sum->with_sleep += (results[1].reductions & BZ_REDUCE_SLEEP) != 0 &&
-                       results[1].transitions < results[0].transitions;
 }
 
 /* --- the zoo, and what ships ------------------------------------------------------------------ */
@@ -234,8 +227,8 @@ Test(explore_agreement, yields_are_counted_where_timers_are_armed) {
 
 /* Draws the program of this seed, and has it as if it had been read from a file: so that the search
  * enumerates its schedules, and not all programs. */
-static void fix_program(struct bz_program *program, const struct bz_scenario *scenario,
-                        uint64_t seed) {
+static void fix_program(struct bz_program *program, uint64_t seed) {
+    const struct bz_scenario *scenario = program->scenario;
     static char text[65536];
     char error[BZ_ERROR_BYTES];
     struct bz_world *world = bz_program_new_world(program);
@@ -249,19 +242,14 @@ static void fix_program(struct bz_program *program, const struct bz_scenario *sc
                                    error, sizeof error),
               "seed %llu: %s", (unsigned long long)seed, error);
     program->args.file_digest = 1;
-    program->scenario = scenario;
 }
 
-/* `is_isolated`: what tasks of a program share are its objects, whose order of use is what is
- * searched; so it may be claimed of programs whose objects all have permits. */
 static struct comparison compare_drawn(const struct bz_variant *variant, const char *settings,
-                                       uint32_t cancels_max, bool is_isolated, uint64_t count) {
-    struct bz_scenario scenario = bz_scenario_program;
+                                       uint32_t cancels_max, uint64_t count) {
     struct comparison sum = {0};
-    scenario.is_isolated = is_isolated;
     for (uint64_t seed = 0; seed < count; seed++) {
         struct bz_program program = tst_explored_program(&bz_scenario_program, variant, settings);
-        fix_program(&program, &scenario, seed);
+        fix_program(&program, seed);
         program.cancels_max = cancels_max;
         program.steps_max = STEPS_MAX;
         compare(&program, BZ_EXPLORE_UNBOUNDED, "seed", seed, &sum);
@@ -275,23 +263,21 @@ Test(explore_agreement, for_drawn_programs_in_every_order) {
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there are no reductions to compare");
     }
-    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3", 0, false, 100);
-    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=2", 1, false, 100);
-    compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,ns=1", 0, false, 100);
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3", 0, 100);
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=2", 1, 100);
+    compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,ns=1", 0, 100);
 }
 
-Test(explore_agreement, for_drawn_programs_with_sleep_sets) {
+Test(explore_agreement, for_drawn_programs_with_permits_alone) {
     struct comparison sum;
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there are no reductions to compare");
     }
-    sum = compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, true, 80);
-    cr_assert(lt(u32, 30, sum.with_sleep), "%u", sum.with_sleep);
-    sum = compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, true, 60);
-    cr_assert(lt(u32, 30, sum.with_sleep), "%u", sum.with_sleep);
-    sum = compare_drawn(&bz_variant_asyncio_311, "tasks=3,ops=3,kinds=7,ns=3", 0, true, 100);
+    compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, 80);
+    compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, 60);
+    sum = compare_drawn(&bz_variant_asyncio_311, "tasks=3,ops=3,kinds=7,ns=3", 0, 100);
     cr_assert(lt(u32, 5, sum.with_findings), "%u", sum.with_findings);
-    sum = compare_drawn(&bz_variant_zoo_sem_barge, "tasks=3,ops=2,kinds=7", 0, true, 100);
+    sum = compare_drawn(&bz_variant_zoo_sem_barge, "tasks=3,ops=2,kinds=7", 0, 100);
     cr_assert(lt(u32, 0, sum.with_findings), "%u", sum.with_findings);
 }
 
@@ -304,8 +290,7 @@ Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
                                                 .delays_max = BZ_EXPLORE_UNBOUNDED,
                                                 .reductions = BZ_REDUCE_ALL,
                                                 .rounds_before_sweep = 1});
-    /* Its tasks share more than permits, and no two are alike. */
-    uint32_t expected = BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP & ~BZ_REDUCE_SYMMETRY;
+    uint32_t expected = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY; /* no two tasks are alike */
     cr_assert(eq(u32, result.reductions, bz_snapshot_is_supported() ? expected : 0));
     cr_assert(eq(u64, result.schedules, 12));
     cr_assert(result.is_whole);

@@ -134,7 +134,6 @@ static void compare(const char *scenario, const struct bz_variant *variant, cons
     struct bz_explore_config config = config_of(&program, more.reductions);
     config.jobs = more.jobs;
     config.keep_going = more.keep_going;
-    config.sleeps_anyway = more.sleeps_anyway;
     cr_assert(bz_explore(&config, &whole));
     whole.sampled_draw = NULL;
     uint32_t sessions = search_in_sessions(&config, 23, &parts);
@@ -155,16 +154,15 @@ Test(explore_checkpoint, what_passes_is_counted_as_without_a_stop) {
 }
 
 Test(explore_checkpoint, every_reduction_is_continued) {
-    static const uint32_t manners[] = {
-        0, BZ_REDUCE_SNAPSHOTS, BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES,
-        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE | BZ_REDUCE_SLEEP};
+    static const uint32_t manners[] = {0, BZ_REDUCE_SNAPSHOTS,
+                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES,
+                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_QUEUE};
     for (size_t index = 0; index < sizeof manners / sizeof manners[0]; index++) {
         compare("handoff", &bz_variant_buzzer, NULL,
-                (struct bz_explore_config){.reductions = manners[index], .sleeps_anyway = true});
+                (struct bz_explore_config){.reductions = manners[index]});
     }
     compare("pool", &bz_variant_buzzer, NULL,
-            (struct bz_explore_config){.reductions = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY,
-                                       .sleeps_anyway = true});
+            (struct bz_explore_config){.reductions = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY});
 }
 
 Test(explore_checkpoint, a_team_is_continued_by_a_team) {
@@ -385,8 +383,8 @@ Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
     (void)fclose(late.session.file);
 }
 
-/* With more memory, a search that stopped for lack of it goes on; without, it ends in bitstate
- * mode, and what it had stays in the file. */
+/* A search that stopped for lack of memory is continued with more; what it had stays in the file.
+ */
 Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
     static struct bz_explore_result whole;
     static struct bz_explore_result parts;
@@ -407,7 +405,6 @@ Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
     config.memory_max_bytes = 1u << 19u;
     cr_assert(bz_explore(&config, &parts));
     cr_assert(eq(int, parts.end, BZ_EXPLORE_MEMORY_MAX));
-    cr_assert(parts.is_bitstate);
     cr_assert(parts.can_go_on);
     cr_assert(eq(u32, session.kept, 1));
     for (uint32_t memory = 0; memory < 2; memory++) {

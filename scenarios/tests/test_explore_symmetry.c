@@ -4,10 +4,10 @@
 #include "scenarios/tests/explored.h"
 #include "sim/tests/toys.h"
 
-#define STATES_MAX 30000u
+#define STATES_MAX 45000u
 #define STEPS_MAX 300u
 
-static const uint32_t without = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY & ~BZ_REDUCE_SLEEP;
+static const uint32_t without = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY;
 
 struct pair {
     struct bz_explore_result with;

@@ -44,11 +44,8 @@ struct field {
 
 static const struct field settings[] = {FIELD(bz_explore_checkpoint, delays_max),
                                         FIELD(bz_explore_checkpoint, reductions),
-                                        FIELD(bz_explore_checkpoint, sleeps_anyway),
                                         FIELD(bz_explore_checkpoint, rounds_before_sweep),
                                         FIELD(bz_explore_checkpoint, keep_going),
-                                        FIELD(bz_explore_checkpoint, shard.number),
-                                        FIELD(bz_explore_checkpoint, shard.count),
                                         FIELD(bz_explore_checkpoint, jobs),
                                         FIELD(bz_explore_checkpoint, states_max),
                                         FIELD(bz_explore_checkpoint, spent_ms),
@@ -86,10 +83,6 @@ static const struct field counts[] = {FIELD(bz_explore_result, end),
                                       FIELD(bz_explore_result, has_cycles),
                                       FIELD(bz_explore_result, has_waited),
                                       FIELD(bz_explore_result, has_outside_state),
-                                      FIELD(bz_explore_result, frontier.depth),
-                                      FIELD(bz_explore_result, frontier.prefixes),
-                                      FIELD(bz_explore_result, frontier.own),
-                                      FIELD(bz_explore_result, frontier.digest),
                                       FIELD(bz_explore_result, states),
                                       FIELD(bz_explore_result, transitions),
                                       FIELD(bz_explore_result, has_schedules),
@@ -575,9 +568,6 @@ static const char *find_reason(const struct bz_search *search,
         return "its states have other addresses here: a library, the system or the limit on the "
                "stack (ulimit -s) has changed";
     }
-    if ((content->record.bounds.reductions & BZ_REDUCE_FRAMES) != 0 && search->frames == NULL) {
-        return "its reduction `frames` needs the library Capstone, which is not here";
-    }
     return NULL;
 }
 
@@ -603,7 +593,6 @@ bool bz_search_load(const struct bz_explore_config *config, struct bz_search *se
     }
     return got == GOT_ALL ||
            lose(search, got == GOT_NO_ROOM
-                            ? "its states do not fit into the memory: raise --max-memory, or give "
-                              "--max-disk"
+                            ? "its states do not fit into the memory: raise --max-memory"
                             : "is damaged: it has a state twice, or has changed meanwhile");
 }

@@ -1,6 +1,6 @@
 /* A checkpoint: a search that stopped, or was killed, as a file from which it goes on.
  *
- *     {"format":"buzzer-search/2", "search":TOKEN, ...}      one line, padded to words of 8 bytes
+ *     {"format":"buzzer-search/3", "search":TOKEN, ...}      one line, padded to words of 8 bytes
  *     the table of states, the table of outcomes             entries of struct bz_visited_state
  *     the transitions that a team has logged                 struct bz_edge
  *     the paths                                              record.c
@@ -24,7 +24,7 @@
 #include "sim/explore/explore.h"
 #include "sim/run/catalog.h"
 
-#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/2"
+#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/3"
 #define BZ_EXPLORE_PLUGINS_MAX 2u
 
 /* What is to be searched, and by which code. */
@@ -32,10 +32,8 @@ struct bz_explore_checkpoint {
     struct bz_program program;
     uint32_t delays_max; /* these are as in struct bz_explore_config */
     uint32_t reductions;
-    bool sleeps_anyway;
     uint32_t rounds_before_sweep;
     bool keep_going;
-    struct bz_shard shard;
     uint32_t jobs;
     uint64_t states_max;
     uint64_t spent_ms;                               /* in all sessions */

@@ -43,32 +43,16 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
     return point;
 }
 
-/* What is chosen; 0 if all that is left is to be skipped. */
-static uint32_t chosen(struct bz_search *search, const struct bz_choice_point *point) {
-    bool is_past = point->chosen >= point->bound;
-    search->is_blocked |= is_past;
-    return is_past ? 0 : (uint32_t)point->chosen;
-}
-
 static void search_begin(void *state, const struct bz_strategy_start *start) {
     *(struct bz_search **)state = start->context;
 }
 
 static uint32_t search_next(void *state, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
-    struct bz_search *search = *(struct bz_search **)state;
-    struct bz_choice_point *point = point_of(state, BZ_CHOICE_NEXT, count);
+    const struct bz_choice_point *point = point_of(state, BZ_CHOICE_NEXT, count);
+    (void)ready;
     (void)step;
-    bool may_skip = bz_search_has(search, BZ_REDUCE_SLEEP) && !search->has_jumped;
-    for (; may_skip && point->chosen < count; point->chosen++) {
-        const struct bz_ready *handle = &ready[point->chosen];
-        uint64_t transition =
-            handle->role == BZ_ROLE_STEP ? bz_transition_step(handle->owner) : BZ_TRANSITION_NONE;
-        if (!bz_search_is_skipped(search, transition)) {
-            break;
-        }
-    }
-    return chosen(search, point);
+    return (uint32_t)point->chosen;
 }
 
 uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count) {
@@ -80,25 +64,15 @@ uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint
 
 static uint32_t search_cancel(void *state, const struct bz_cancel_candidate *candidates,
                               uint32_t count, uint32_t step, uint32_t cancel_point) {
-    struct bz_search *search = *(struct bz_search **)state;
     (void)step;
     (void)cancel_point;
     count = bz_search_candidates(candidates, count);
-    struct bz_choice_point *point = point_of(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1);
-    for (; bz_search_has(search, BZ_REDUCE_SLEEP) && point->chosen - 1 < count; point->chosen++) {
-        uint32_t task = candidates[point->chosen - 1].task;
-        if (!bz_search_is_skipped(search, bz_transition_cancel(task))) {
-            break;
-        }
-    }
-    return chosen(search, point);
+    return (uint32_t)point_of(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1)->chosen;
 }
 
 static bool search_jump(void *state, uint32_t step) {
-    struct bz_search *search = *(struct bz_search **)state;
     (void)step;
-    search->has_jumped = point_of(state, BZ_CHOICE_DELAY, 2)->chosen != 0;
-    return search->has_jumped;
+    return point_of(state, BZ_CHOICE_DELAY, 2)->chosen != 0;
 }
 
 static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,

@@ -214,9 +214,6 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         search->visits_all = visits_all;
         told = search->record != NULL ? search->record->result.told : 0;
         state = search_in_children(config, search, &told, &death);
-        search->own_config.on_outcomes = config->on_outcomes;
-        search->own_config.context = config->context;
-        bz_search_tell_outcomes(search);
     }
     bool is_ok = state != BZ_CHILD_LACKS && (state == BZ_CHILD_DIED || shared->is_ok);
     if (shared != NULL) {
@@ -244,11 +241,8 @@ bool bz_snapshots_fit(const struct bz_explore_config *config) {
     trial.poll = NULL;
     trial.on_round = NULL;
     trial.on_finding = NULL;
-    trial.on_outcomes = NULL;
-    trial.shard = (struct bz_shard){0}; /* the same for all */
     trial.keep = NULL;
     trial.from = NULL;
-    trial.disk_max_bytes = 0;
     trial.keep_going = true;
     bool is_ok = bz_search_contained(&trial, true, result);
     bool fits = !is_ok || !bz_search_is_spoilt(&trial, result);

@@ -13,14 +13,12 @@
 #define SWEEP_LEAST (UINT64_C(1) << 18u) /* transitions */
 
 const char *bz_reduction_name(unsigned index) {
-    static const char *const names[] = {"snapshots", "states", "queue", "sleep",
-                                        "symmetry",  "yields", "frames"};
+    static const char *const names[] = {"snapshots", "states", "queue", "symmetry", "yields"};
     return index < BZ_REDUCE_COUNT ? names[index] : NULL;
 }
 
 /* The reductions in force, of those that are wanted. */
 static uint32_t reductions(const struct bz_explore_config *config, bool is_any_order) {
-    const struct bz_program *program = config->program;
     uint32_t wanted = config->reductions;
     if (!bz_snapshot_is_supported() || (wanted & BZ_REDUCE_SNAPSHOTS) == 0) {
         return 0;
@@ -29,11 +27,9 @@ static uint32_t reductions(const struct bz_explore_config *config, bool is_any_o
         return BZ_REDUCE_SNAPSHOTS;
     }
     wanted |= BZ_REDUCE_LAG;
-    wanted &= bz_frames_is_supported() ? ~0u : ~BZ_REDUCE_FRAMES;
     if (!is_any_order) {
-        return wanted & (BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_FRAMES | BZ_REDUCE_LAG);
+        return wanted & (BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | BZ_REDUCE_LAG);
     }
-    wanted &= program->scenario->is_isolated ? ~0u : ~BZ_REDUCE_SLEEP;
     return (wanted & BZ_REDUCE_QUEUE) != 0 ? wanted : wanted & ~BZ_REDUCE_SYMMETRY;
 }
 
@@ -55,19 +51,14 @@ static bool run(struct bz_search *search, bool is_sweep) {
     const struct bz_explore_config *config = search->config;
     struct bz_explore_result *result = search->result;
     bool is_any_order = is_sweep && is_any(config);
-    bool is_bitstate = search->bits.words != NULL;
     struct bz_search_bounds bounds = {.deviations =
                                           is_sweep ? BZ_EXPLORE_UNBOUNDED : result->rounds,
                                       .delays = config->delays_max,
                                       .is_any_order = is_any_order,
                                       .transitions = is_sweep ? sweep_max(result) : UINT64_MAX,
                                       .reductions = reductions(config, is_any_order)};
-    if (is_bitstate) { /* it keeps nothing but that a state is known */
-        bounds.transitions = UINT64_MAX;
-        bounds.reductions &= ~BZ_REDUCE_SLEEP;
-    }
     bool is_ok = bz_search_run(search, &bounds);
-    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->is_put_off && !is_bitstate) {
+    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->is_put_off) {
         result->rounds += !is_sweep;
         result->is_sweep_done |= is_sweep;
         result->is_all |= !search->is_short;
@@ -177,39 +168,6 @@ static bool judge_liveness(struct bz_search *search) {
     return simplify(search);
 }
 
-/* After the limit on memory was reached: the sweep in bitstate mode, within that limit. */
-static bool sweep_by_bits(struct bz_search *search) {
-    struct bz_explore_result *result = search->result;
-    bz_visited_fini(&search->visited);
-    if (!bz_bits_init(&search->bits, search->config->memory_max_bytes)) {
-        return false;
-    }
-    bool is_ok = run(search, true);
-    result->is_bitstate = true;
-    result->missed_one_in = bz_bits_missed_one_in(&search->bits);
-    result->missed = search->bits.missed;
-    result->end = result->end == BZ_EXPLORE_DONE ? BZ_EXPLORE_MEMORY_MAX : result->end;
-    bz_bits_fini(&search->bits);
-    is_ok = is_ok && bz_search_reserve(search);
-    return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
-}
-
-/* The part of the shard. What goes on has it in its result. False without memory. */
-static bool take_part(struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    const struct bz_record *record = search->record;
-    if (config->shard.count <= 1) {
-        return true;
-    }
-    if (record != NULL && record->goes_on) {
-        search->frontier = record->result.frontier.depth;
-        return true;
-    }
-    search->frontier = search->result->frontier.depth;
-    return search->frontier > 0 ||
-           bz_frontier_choose(search, reductions(config, is_any(config)) & BZ_REDUCE_YIELDS);
-}
-
 /* Completes the result, whatever ended the search. */
 static bool end(struct bz_search *search, bool is_ok) {
     search->result->unsound = bz_search_unsound(search);
@@ -219,10 +177,7 @@ static bool end(struct bz_search *search, bool is_ok) {
 bool bz_search_explore(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     struct bz_record *record = search->record;
-    bool is_ok = take_part(search);
-    if (record != NULL && record->is_by_bits) {
-        return end(search, is_ok && sweep_by_bits(search));
-    }
+    bool is_ok = true;
     uint32_t before_sweep = search->config->rounds_before_sweep == 0
                                 ? BZ_EXPLORE_ROUNDS_DEFAULT
                                 : search->config->rounds_before_sweep;
@@ -238,7 +193,7 @@ bool bz_search_explore(struct bz_search *search) {
     if (search->stage.simplifies) {
         return end(search, run_simpler_rounds(search, search->stage.last));
     }
-    if (is_ok && result->end == BZ_EXPLORE_DONE && !search->stage.is_sweep) {
+    if (result->end == BZ_EXPLORE_DONE && !search->stage.is_sweep) {
         is_ok = run_rounds(search, search->stage.last);
     }
     while (is_ok && result->end == BZ_EXPLORE_DONE && !result->is_all) {
@@ -249,14 +204,6 @@ bool bz_search_explore(struct bz_search *search) {
     }
     if (is_ok && result->end == BZ_EXPLORE_DONE) {
         is_ok = judge_liveness(search);
-    }
-    if (is_ok && result->end == BZ_EXPLORE_MEMORY_MAX) {
-        result->disk_error = search->visited.disk_error;
-    }
-    /* What is in the table is kept first. */
-    bool keeps = record != NULL && record->is_on;
-    if (is_ok && !keeps && result->end == BZ_EXPLORE_MEMORY_MAX) {
-        is_ok = sweep_by_bits(search);
     }
     if (is_ok && result->end == BZ_EXPLORE_NONDETERMINISM) {
         report_nondeterminism(search);
@@ -275,7 +222,6 @@ static bool explore(const struct bz_explore_config *config, struct bz_explore_re
         do {
             is_ok = bz_search_explore(search);
         } while (is_ok && bz_record_keep(config, search));
-        bz_search_tell_outcomes(search);
     }
     bz_search_destroy(search);
     return is_ok;

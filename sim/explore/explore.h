@@ -25,9 +25,6 @@
  * child process (sim/run/contain.h), where snapshots are tried first. If the same choices lead to
  * two different runs even so, that is the finding (`nondeterminism`).
  *
- * If the table of states does not fit into memory_max_bytes, the search ends with a sweep in
- * bitstate mode (sim/explore/bits.h), which may miss states, and is no proof.
- *
  * Limits, each named in the result when it is hit: states_max, memory_max_bytes, and
  * BZ_EXPLORE_TRANSITIONS_PER_STATE times as many transitions; draws of more than
  * BZ_EXPLORE_DRAWS_MAX values, of which three are tried; the step limit of the program. A result
@@ -43,7 +40,6 @@
 #include "sim/judge/record.h"
 #include "sim/run/campaign.h"
 #include "sim/run/program.h"
-#include "sim/run/shard.h"
 
 #define BZ_EXPLORE_UNBOUNDED UINT32_MAX
 #define BZ_EXPLORE_DRAWS_MAX 16u
@@ -56,24 +52,18 @@
 #define BZ_REDUCE_SNAPSHOTS 1u /* see bz_image_is_supported() */
 #define BZ_REDUCE_STATES 2u    /* a state that was visited is not searched again */
 #define BZ_REDUCE_QUEUE 4u     /* sweep under `any`: the ready queue is compared as a set */
-#define BZ_REDUCE_SLEEP 8u     /* sweep under `any`: sleep sets (Godefroid, 1996) */
-#define BZ_REDUCE_SYMMETRY                                                                         \
-    16u /* sweep under `any`: states are compared up to a permutation of the                       \
-           tasks that the scenario calls interchangeable; needs `queue`, and                       \
-           replaces sleep sets */
-#define BZ_REDUCE_YIELDS                                                                           \
-    32u /* sweep under `any`: one yield stands for more in a row, in a program                     \
-           that arms no timer */
-#define BZ_REDUCE_FRAMES                                                                           \
-    64u /* words of stacks that nobody reads any more do not count; see frames.h */
-#define BZ_REDUCE_ALL 127u
-#define BZ_REDUCE_COUNT 7u
+/* Sweep under `any`: states are compared up to a permutation of the tasks that the scenario calls
+ * interchangeable; needs `queue`. */
+#define BZ_REDUCE_SYMMETRY 8u
+/* Sweep under `any`: one yield stands for more in a row, in a program that arms no timer. */
+#define BZ_REDUCE_YIELDS 16u
+#define BZ_REDUCE_ALL 31u
+#define BZ_REDUCE_COUNT 5u
 /* Not to be chosen, and beside `states` always: states that differ in the lag that is left are one,
  * because no clock jump was refused. After the first refusal the search begins again without. */
-#define BZ_REDUCE_LAG 128u
+#define BZ_REDUCE_LAG 32u
 
-/* "snapshots", "states", "queue", "sleep", "symmetry", "yields", "frames", by number of the bit;
- * NULL for none. */
+/* "snapshots", "states", "queue", "symmetry", "yields", by number of the bit; NULL for none. */
 const char *bz_reduction_name(unsigned index);
 
 enum bz_explore_end {
@@ -83,7 +73,7 @@ enum bz_explore_end {
     BZ_EXPLORE_STATES_MAX = 3,     /* the limit on states */
     BZ_EXPLORE_NONDETERMINISM = 4, /* the same choices led to two runs: the only finding says so */
     BZ_EXPLORE_NO_RESOURCE = 5,    /* memory ran out */
-    BZ_EXPLORE_MEMORY_MAX = 6,     /* the limit on memory; then a bitstate sweep, if it could be */
+    BZ_EXPLORE_MEMORY_MAX = 6,     /* the limit on memory */
     BZ_EXPLORE_LOST = 7,           /* config->from has no use here: `lack` says why */
 };
 
@@ -118,14 +108,6 @@ enum bz_liveness {
 /* "unjudged", "ends", "fair", "open". */
 const char *bz_liveness_name(enum bz_liveness liveness);
 
-/* How a search is split into shards (frontier.c). The same in all of them, but for `own`. */
-struct bz_frontier {
-    uint32_t depth;    /* steps of a prefix, with the set-up as the first; 0: there are no shards */
-    uint64_t prefixes; /* of all schedules, those of so many steps */
-    uint64_t own;      /* of this shard */
-    uint64_t digest;   /* of all prefixes and what happens in them */
-};
-
 struct bz_explore_result {
     enum bz_explore_end end;
     uint32_t reductions;      /* those in force in the last search */
@@ -140,29 +122,23 @@ struct bz_explore_result {
     bool has_waited;          /* in some schedule an operation waited: bz_judge_has_waited() */
     bool has_outside_state; /* the variant keeps state that snapshots do not have: none was used */
     uint32_t unsound;       /* reductions that the program has turned out not to allow */
-    struct bz_frontier frontier;
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
     uint64_t transitions;       /* tried */
     bool has_schedules;         /* false: neither they nor the depth were counted (team.c) */
-    uint64_t schedules;         /* complete; saturating; with sleep sets, those that differ only in
-                                   the order of independent steps count once */
+    uint64_t schedules;         /* complete; saturating */
     uint64_t outcomes;          /* distinct: how each task ended, what became of each object; those
                                    that differ in the order of interchangeable tasks count once */
     uint32_t depth;             /* steps of the longest schedule */
     uint64_t transitions_total; /* of all rounds and the sweep */
-    bool is_bitstate;           /* the sweep was in bitstate mode: see bits.h */
-    uint64_t missed_one_in;     /* then a new state was missed with at most this probability */
-    uint64_t missed;            /* and so many were, on average; in units of 2^-40 states */
     uint64_t outcomes_digest;   /* of the set of outcomes */
     enum bz_liveness liveness;
     char liveness_text[BZ_MESSAGE_BYTES]; /* UNJUDGED: why, or empty if the search is not complete;
                                              OPEN: what can go on for ever */
     char liveness_token[BZ_TOKEN_BYTES];  /* OPEN: of a run that comes there; or empty */
     uint64_t violations_digest;           /* of the set of (oracle, object) that were found */
-    int disk_error;           /* BZ_EXPLORE_MEMORY_MAX: not 0 if the disk refused, an errno */
-    char lack[BZ_LACK_BYTES]; /* BZ_EXPLORE_NO_RESOURCE: what ran out */
-    bool can_go_on;           /* what config->keep() has written last goes on from here */
+    char lack[BZ_LACK_BYTES];             /* BZ_EXPLORE_NO_RESOURCE: what ran out */
+    bool can_go_on; /* what config->keep() has written last goes on from here */
     uint32_t finding_count;
     uint32_t told; /* the places of those that on_finding() was called for, as bits */
     struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* one per oracle and object */
@@ -170,7 +146,6 @@ struct bz_explore_result {
 
 struct bz_explore_progress {
     bool is_sweep;
-    bool is_bitstate;
     uint32_t round;
     uint64_t states;
     uint64_t transitions;
@@ -183,12 +158,8 @@ struct bz_explore_config {
     const struct bz_program *program; /* its cancels_max and cancel_windows bound the cancels */
     uint32_t delays_max;              /* or BZ_EXPLORE_UNBOUNDED */
     uint32_t reductions;              /* wanted; those that do not apply are left out */
-    bool sleeps_anyway;               /* sleep sets even for a single object, where they cost more
-                                         than they save */
-    uint8_t dead_bytes;               /* of frames become this: what must not matter, for tests */
     uint32_t rounds_before_sweep;     /* the first; 0: BZ_EXPLORE_ROUNDS_DEFAULT */
     bool keep_going;                  /* after a violation */
-    struct bz_shard shard;            /* count 0 or 1: all of it */
     uint32_t jobs;                    /* workers of a sweep of every order; 0: 1 */
     uint64_t states_max;              /* 0: BZ_EXPLORE_STATES_MAX_DEFAULT */
     uint64_t memory_max_bytes;        /* of the table of states; 0: no limit */
@@ -207,14 +178,9 @@ struct bz_explore_config {
     void (*keep)(void *context, const struct bz_search *search);
     bool (*is_due)(void *context);      /* stop for keep(), and go on at once. NULL: never */
     struct bz_explore_checkpoint *from; /* an open one, to go on from; NULL: from the beginning */
-    /* At the end, with the digests of the distinct outcomes, in no order; not called if they are
-     * not those that the result counts. NULL: not called. */
-    void (*on_outcomes)(void *context, const uint64_t *digests, uint64_t count);
     /* When the present round or sweep begins again, because it cannot continue from its place.
      * Earlier rounds and what was found stay. NULL: not called. */
     void (*on_begun_again)(void *context, const char *why, bool is_sweep);
-    uint64_t disk_max_bytes; /* of the table beyond memory_max_bytes; 0: nothing is on disk */
-    int disk_fd;             /* an empty file for that */
     void *context;
 };
 

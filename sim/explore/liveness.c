@@ -9,7 +9,7 @@
  *
  * The first recording ignores the order of the ready queue, which is enough to say that there is no
  * such set. If there is one, a second recording keeps the order, because default choices depend on
- * it. Neither has sleep sets, which leave transitions out, nor symmetry, which exchanges tasks. */
+ * it. Neither has symmetry, which exchanges tasks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,7 +119,7 @@ static const char *why_incomplete(const struct bz_search *search, bool is_ok) {
     }
     if (!is_ok || search->is_put_off || search->cycles->is_full ||
         result->end == BZ_EXPLORE_STATES_MAX) {
-        return "without symmetry and sleep sets there are too many states";
+        return "without symmetry there are too many states";
     }
     if (result->end != BZ_EXPLORE_DONE || result->finding_count > 0 || result->is_out_of_steps) {
         return "the search of cycles did not repeat the sweep";
@@ -127,8 +127,8 @@ static const char *why_incomplete(const struct bz_search *search, bool is_ok) {
     return NULL;
 }
 
-/* Records the graph of all schedules within the bounds. The result of the search before stays, and
- * so do its outcomes: with sleep sets they may be fewer. */
+/* Records the graph of all schedules within the bounds. The result and the outcomes of the search
+ * before stay: with symmetry, fewer outcomes differ. */
 static const char *record_graph(struct bz_search *search, uint32_t reductions) {
     const struct bz_explore_config *config = search->config;
     struct bz_explore_result *result = search->result;
@@ -278,8 +278,8 @@ static void judge_cycles(struct bz_search *search) {
     struct bz_fair_set sets[SETS_MAX];
     bool is_any_order =
         config->program->order == BZ_ORDER_ANY && config->delays_max == BZ_EXPLORE_UNBOUNDED;
-    uint32_t exact = BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES |
-                     (result->reductions & (BZ_REDUCE_FRAMES | BZ_REDUCE_LAG));
+    uint32_t exact =
+        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | (result->reductions & BZ_REDUCE_LAG);
     uint32_t coarse = exact | (is_any_order ? config->reductions & BZ_REDUCE_QUEUE : 0);
     uint32_t count = find_sets(search, coarse, sets);
     if (count == 0) {

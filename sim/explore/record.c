@@ -4,17 +4,11 @@
 
 #include "sim/explore/search.h"
 
-/* A path is a list of these, one for each frame. The points of its transition follow, and the
- * footprints of those in `sleep` and `tried`. No byte of them is padding. */
+/* A path is a list of these, one for each frame. The points of its transition follow. No byte of
+ * them is padding. */
 struct kept_frame {
     struct bz_fingerprint fingerprint;
     uint64_t schedules;
-    uint64_t sleep;
-    uint64_t tried;
-    uint64_t only;
-    uint64_t present;
-    uint64_t present_tasks;
-    uint64_t present_objects;
     uint32_t points;
     uint32_t flags;
 };
@@ -25,11 +19,8 @@ struct kept_frame {
     "(ulimit -s) has changed, or something besides the choices decides"
 
 #define HAS_BEGUN 1u
-#define IS_AGAIN 2u
-#define IS_GUEST 4u
-#define LOOKS_DEEPER 8u
-#define IS_WORLD 16u /* of a footprint */
-#define IS_CANCEL 32u
+#define IS_GUEST 2u
+#define LOOKS_DEEPER 4u
 
 #define IS_SAMPLED 1u /* of a point */
 #define IS_YIELDS 2u
@@ -39,12 +30,6 @@ struct kept_point {
     uint64_t chosen;
     uint32_t kind;
     uint32_t flags;
-};
-
-struct kept_print {
-    uint64_t tasks;
-    uint64_t objects;
-    uint64_t flags;
 };
 
 /* --- life ------------------------------------------------------------------------------------- */
@@ -94,45 +79,21 @@ static bool get(struct tape *tape, void *data, size_t bytes) {
     return !tape->is_short;
 }
 
-static uint32_t flags_of(const struct bz_footprint *print) {
-    return (print->is_world ? IS_WORLD : 0u) | (print->is_cancel ? IS_CANCEL : 0u);
-}
-
-static struct bz_footprint print_of(uint64_t tasks, uint64_t objects, uint64_t flags) {
-    return (struct bz_footprint){.tasks = tasks,
-                                 .objects = objects,
-                                 .is_world = (flags & IS_WORLD) != 0,
-                                 .is_cancel = (flags & IS_CANCEL) != 0};
-}
-
 static void put_frame(struct tape *tape, const struct bz_search *search,
                       const struct bz_frame *frame, bool begins_again) {
     bool has_begun = frame->has_begun && !begins_again;
-    struct kept_frame kept = {.schedules = frame->schedules,
-                              .sleep = frame->sleep,
-                              .tried = frame->tried,
-                              .only = frame->only,
-                              .present = frame->present,
-                              .present_tasks = frame->present_print.tasks,
-                              .present_objects = frame->present_print.objects,
-                              .points = frame->point_count,
-                              .flags = flags_of(&frame->present_print)};
+    struct kept_frame kept = {.schedules = frame->schedules, .points = frame->point_count};
     if (frame != &search->root) {
         kept.fingerprint = frame->fingerprint;
     }
-    kept.flags |= (has_begun ? HAS_BEGUN : 0u) | (frame->is_again ? IS_AGAIN : 0u) |
-                  (frame->is_guest ? IS_GUEST : 0u) | (frame->looks_deeper ? LOOKS_DEEPER : 0u);
+    kept.flags = (has_begun ? HAS_BEGUN : 0u) | (frame->is_guest ? IS_GUEST : 0u) |
+                 (frame->looks_deeper ? LOOKS_DEEPER : 0u);
     put(tape, &kept, sizeof kept);
     for (uint32_t index = 0; index < frame->point_count; index++) {
         const struct bz_choice_point *point = &search->points[frame->first_point + index];
         struct kept_point own = {point->bound, point->chosen, point->kind,
                                  (point->is_sampled ? IS_SAMPLED : 0u) |
                                      (point->is_yields ? IS_YIELDS : 0u)};
-        put(tape, &own, sizeof own);
-    }
-    for (uint64_t left = frame->sleep | frame->tried; left != 0; left &= left - 1) {
-        const struct bz_footprint *print = &frame->prints[__builtin_ctzll(left)];
-        struct kept_print own = {print->tasks, print->objects, flags_of(print)};
         put(tape, &own, sizeof own);
     }
 }
@@ -161,24 +122,10 @@ static bool get_frame(struct tape *tape, struct bz_search *search) {
     }
     frame->point_count = kept.points;
     frame->schedules = kept.schedules;
-    frame->sleep = kept.sleep;
-    frame->tried = kept.tried;
-    frame->only = kept.only;
-    frame->present = kept.present;
-    frame->present_print = print_of(kept.present_tasks, kept.present_objects, kept.flags);
     frame->has_begun = (kept.flags & HAS_BEGUN) != 0;
-    frame->is_again = (kept.flags & IS_AGAIN) != 0;
     frame->is_guest = (kept.flags & IS_GUEST) != 0;
     frame->looks_deeper = (kept.flags & LOOKS_DEEPER) != 0;
-    for (uint64_t left = frame->sleep | frame->tried; is_same && left != 0; left &= left - 1) {
-        struct kept_print own;
-        uint32_t place = (uint32_t)__builtin_ctzll(left);
-        is_same = place < 2 * BZ_TRANSITION_TASKS_MAX && get(tape, &own, sizeof own);
-        if (is_same) {
-            frame->prints[place] = print_of(own.tasks, own.objects, own.flags);
-        }
-    }
-    return is_same;
+    return true;
 }
 
 /* --- taking ----------------------------------------------------------------------------------- */
@@ -224,7 +171,7 @@ void bz_record_take(struct bz_search *search, bool is_ok) {
     enum bz_explore_end end = search->result->end;
     bool is_full = !is_ok && search->visited.is_full;
     bool stops = is_ok && (end == BZ_EXPLORE_INTERRUPTED || end == BZ_EXPLORE_STATES_MAX);
-    if (record == NULL || record->is_by_bits || search->cycles != NULL || !(is_full || stops)) {
+    if (record == NULL || search->cycles != NULL || !(is_full || stops)) {
         return;
     }
     record->path_count = 1;
@@ -323,16 +270,14 @@ bool bz_record_keep(const struct bz_explore_config *config, struct bz_search *se
         return true;
     }
     result->end = is_lost ? BZ_EXPLORE_INTERRUPTED : result->end;
-    result->can_go_on = record->is_on || (record->is_by_bits && result->finding_count == 0);
+    result->can_go_on = record->is_on;
     if (!record->is_on) {
         return false;
     }
     config->keep(config->context, search);
-    bool is_full = result->end == BZ_EXPLORE_MEMORY_MAX;
-    record->is_by_bits = is_full && !is_stopped(config);
     record->goes_on =
         record->is_pause && record->result.end == BZ_EXPLORE_INTERRUPTED && !is_stopped(config);
     record->is_pause = false;
     record->is_on = false;
-    return record->goes_on || record->is_by_bits;
+    return record->goes_on;
 }

@@ -47,12 +47,10 @@ struct bz_search_stage {
 };
 
 struct bz_record {
-    bool is_on;      /* there is something to go on from */
-    bool is_pause;   /* the search stopped because config->is_due() said so: it goes on at once */
-    bool goes_on;    /* the next search begins with it */
-    bool is_lost;    /* a path has led to another state: the next search begins with the set-up */
-    bool is_by_bits; /* the limit on memory was reached: what is left is the sweep in bitstate mode
-                      */
+    bool is_on;    /* there is something to go on from */
+    bool is_pause; /* the search stopped because config->is_due() said so: it goes on at once */
+    bool goes_on;  /* the next search begins with it */
+    bool is_lost;  /* a path has led to another state: the next search begins with the set-up */
     bool is_team;
     bool is_cut; /* these are as in struct bz_search */
     bool is_short;

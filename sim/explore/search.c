@@ -12,42 +12,20 @@
 
 static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
-    bool tracks = bz_search_has(search, BZ_REDUCE_SLEEP);
     bz_judge_begin(search->world->judge,
-                   &(struct bz_run_start){.strategy = &bz_search_strategy,
-                                          .sink = tracks ? &search->tracker.sink : NULL,
-                                          .context = search});
+                   &(struct bz_run_start){.strategy = &bz_search_strategy, .context = search});
     bz_snapshot_begin(search->world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
                       bz_search_has(search, BZ_REDUCE_STATES));
     search->program_state = program->scenario->setup(search->world, &program->args);
     bz_judge_end_step(search->world->judge);
 }
 
-/* Sleep sets are sound if tasks share nothing but objects with permits, and pay if there are two or
- * more of these. Known after the first setup. */
-static bool may_sleep(const struct bz_search *search) {
-    const struct bz_shadow *shadow = &search->world->judge->shadow;
-    for (uint32_t number = 1; number <= shadow->object_count; number++) {
-        const struct bz_shadow_object *object = &shadow->objects[number];
-        if (object->kind != BZ_OBJECT_PERMITS || object->look.instance == NULL) {
-            return false;
-        }
-    }
-    return shadow->object_count > 1 || search->config->sleeps_anyway;
-}
-
 /* What the first set-up says about the reductions. */
 static void settle_reductions(struct bz_search *search) {
-    uint32_t left_out = 0;
     bz_symmetry_begin(&search->symmetry, search->world);
     if (!bz_symmetry_applies(&search->symmetry, search->world)) {
-        left_out |= BZ_REDUCE_SYMMETRY;
+        search->bounds.reductions &= ~BZ_REDUCE_SYMMETRY;
     }
-    if (bz_search_has(search, BZ_REDUCE_SYMMETRY & ~left_out) || !may_sleep(search)) {
-        left_out |= BZ_REDUCE_SLEEP;
-        bz_judge_watch_events(search->world->judge, NULL);
-    }
-    search->bounds.reductions &= ~left_out;
     search->result->reductions = search->bounds.reductions;
     bool ignores_order = bz_search_has(search, BZ_REDUCE_QUEUE);
     bz_printer_begin(&search->printer,
@@ -88,19 +66,11 @@ static bool run_transition(struct bz_search *search) {
     go_back(search);
     search->printer.undo.snapshot = NULL;
     search->is_at_top = false;
-    search->is_blocked = false;
-    search->has_jumped = false;
     search->cursor = frame->first_point;
-    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
-        bz_tracker_begin(&search->tracker);
-    }
     if (search->frame_count == 1) {
         set_up(search);
     } else {
         goes_on = bz_world_step(search->world);
-    }
-    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
-        bz_tracker_end(&search->tracker);
     }
     frame->point_count = search->point_count - frame->first_point;
     frame->digest = search->world->judge->digest;
@@ -222,13 +192,12 @@ static bool poll(struct bz_search *search) {
     }
     struct bz_explore_progress progress = {
         .is_sweep = search->bounds.deviations == BZ_EXPLORE_UNBOUNDED,
-        .is_bitstate = search->bits.words != NULL,
         .round = search->bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
     };
     const struct bz_record *record = search->record;
-    bool can_pause = record != NULL && !record->is_by_bits && search->cycles == NULL &&
+    bool can_pause = record != NULL && search->cycles == NULL &&
                      (!record->is_lost || search->result->transitions == 0);
     bool is_due = can_pause && config->is_due != NULL && config->is_due(config->context);
     if (is_due) {
@@ -257,10 +226,7 @@ static void enter(struct bz_search *search, struct bz_frame *frame) {
     frame->cancels_left = search->world->judge->cancels_left;
     frame->schedules = 0;
     frame->has_begun = false;
-    frame->looks_deeper = frame->is_above && frame->parent != NULL && frame->parent->looks_deeper;
-    frame->tried = 0;
-    frame->present = BZ_TRANSITION_NONE;
-    frame->present_print = (struct bz_footprint){0};
+    frame->looks_deeper = false;
     search->top = frame;
     search->frame_count++;
     search->is_at_top = true;
@@ -289,36 +255,26 @@ void bz_search_keep_death(struct bz_search *search, const struct bz_death *death
 /* Where the transition that has just run has led to. */
 static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *frame = search->top;
-    bool is_skipped = search->is_blocked;
     if (!bz_world_has_resources(search->world)) {
         return BZ_ARRIVED_FAILED;
-    }
-    if (bz_search_has(search, BZ_REDUCE_SLEEP) && search->frame_count > 1 && goes_on) {
-        is_skipped |= bz_search_is_skipped(search, search->tracker.transition);
-    }
-    if (is_skipped) {
-        return BZ_ARRIVED_KNOWN;
     }
     if (search->frame_count == 1) {
         settle_reductions(search);
     }
-    search->result->transitions += !frame->is_guest && bz_search_counts(search, frame);
+    search->result->transitions += !frame->is_guest;
     if (!search->result->has_waited) {
         search->result->has_waited = bz_judge_has_waited(search->world->judge);
     }
-    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
-        bz_search_note_footprint(search);
-    }
     if (keep_finding(search, search->frame_count - 1)) {
-        bz_schedules_add(&frame->schedules, bz_search_counts(search, frame));
+        bz_schedules_add(&frame->schedules, 1);
         return BZ_ARRIVED_KNOWN;
     }
     if (is_cut_short(search)) {
-        bz_schedules_add(&frame->schedules, bz_search_counts(search, frame));
+        bz_schedules_add(&frame->schedules, 1);
         return BZ_ARRIVED_KNOWN;
     }
     if (!goes_on) {
-        bz_schedules_add(&frame->schedules, bz_search_counts(search, frame));
+        bz_schedules_add(&frame->schedules, 1);
         finish(search);
         if (!bz_world_has_resources(search->world)) {
             return BZ_ARRIVED_FAILED;
@@ -389,8 +345,7 @@ bool bz_search_all(struct bz_search *search) {
         }
         struct bz_frame *frame = search->top;
         if (!bz_search_next_transition(search)) {
-            bool is_inner = frame->is_above && frame != &search->root; /* goes with the root */
-            if (frame->is_guest && !frame->looks_deeper && !is_inner) {
+            if (frame->is_guest && !frame->looks_deeper) {
                 frame->has_begun = false;
                 frame->looks_deeper = true;
             } else {
@@ -410,7 +365,7 @@ bool bz_search_all(struct bz_search *search) {
             bz_search_record_edge(search);
         }
         found = search->result->finding_count - found;
-        if (!search->is_blocked && (found > 0 || bz_search_visit_is_due(search))) {
+        if (found > 0 || bz_search_visit_is_due(search)) {
             bz_search_visit_again(search, !goes_on);
         }
         if (arrival == BZ_ARRIVED_FAILED) {
@@ -437,26 +392,18 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
     search->is_unrepeatable = false;
     search->may_have_cycles = false;
     search->is_log_full = false;
-    search->root.is_above = search->frontier > 0;
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);
     bz_judge_search(search->world->judge, cancels_max, ignores_starvation);
     bz_judge_search(search->second->judge, cancels_max, ignores_starvation);
-    struct bz_frames *frames = bz_search_has(search, BZ_REDUCE_FRAMES) ? search->frames : NULL;
-    bz_native_of(search->world)->frames = frames;
-    bz_native_of(search->second)->frames = frames;
 }
 
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_explore_result *result = search->result;
     bz_search_prepare(search, bounds);
     search->root.is_guest = false; /* as it may be on the path of a member */
-    if (search->bits.words == NULL) {
-        bz_visited_clear(&search->visited);
-    } else {
-        bz_bits_clear(&search->bits);
-    }
+    bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
     result->reductions = bounds->reductions;
@@ -488,7 +435,7 @@ static bool run_once(struct bz_search *search, const struct bz_search_bounds *bo
 
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
-    search->result->has_schedules = search->bits.words == NULL;
+    search->result->has_schedules = true;
     do {
         own.reductions &= ~bz_search_unsound(search);
         if (bz_team_search(search, &own)) {
@@ -512,11 +459,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 
 bool bz_search_reserve(struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
-    uint64_t states_max = bz_search_states(config);
-    return bz_visited_init(&search->visited, states_max, config->memory_max_bytes) &&
-           (config->disk_max_bytes == 0 ||
-            bz_visited_extend(&search->visited, states_max, config->disk_fd,
-                              config->disk_max_bytes));
+    return bz_visited_init(&search->visited, bz_search_states(config), config->memory_max_bytes);
 }
 
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
@@ -537,18 +480,13 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     if (search == NULL) {
         return NULL;
     }
-    bool has_frames = ((config->reductions & BZ_REDUCE_FRAMES) != 0 || config->from != NULL) &&
-                      bz_frames_is_supported();
-    search->frames = has_frames ? bz_frames_new(config->dead_bytes) : NULL;
     search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
         !bz_team_prepare(search) || (keeps && search->record == NULL) ||
-        (has_frames && search->frames == NULL) ||
         !bz_visited_init(&search->outcomes, bz_search_states(config), UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
     }
-    bz_tracker_init(&search->tracker, search->world);
     return search;
 }
 
@@ -567,10 +505,8 @@ void bz_search_destroy(struct bz_search *search) {
     bz_record_destroy(search->record);
     bz_edge_logs_destroy(search->logs);
     bz_visited_fini(&search->visited);
-    bz_bits_fini(&search->bits);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);
     bz_world_destroy(search->second);
-    bz_frames_destroy(search->frames);
     bz_shared_free(search, sizeof *search);
 }

@@ -9,20 +9,17 @@
 
 #include "sim/choice/strategy.h"
 #include "sim/explore/acyclic.h"
-#include "sim/explore/bits.h"
 #include "sim/explore/cycles.h"
 #include "sim/explore/explore.h"
-#include "sim/explore/footprint.h"
 #include "sim/explore/record.h"
 #include "sim/explore/symmetry.h"
 #include "sim/explore/visited.h"
-#include "sim/frames/frames.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
 
 struct bz_choice_point {
     uint64_t bound;
-    uint64_t chosen; /* 0: the default; the bound: all choices that are left are to be skipped */
+    uint64_t chosen; /* 0: the default */
     uint8_t kind;    /* BZ_CHOICE_DELAY: a clock jump; BZ_CHOICE_DATA: any draw */
     bool is_sampled; /* too many values: the first, the middle and the last are tried */
     bool is_yields;  /* a number of yields: 0 and 1 are tried */
@@ -43,19 +40,10 @@ struct bz_frame {
     uint64_t schedules;
     bool has_begun;
     bool is_progress;  /* an operation returned or a task ended in the step to here */
-    bool is_again;     /* the state is on the path already, further up */
     bool is_guest;     /* another worker searches it: see team.c */
     bool looks_deeper; /* a guest goes through its transitions for the second time */
-    bool is_above;     /* all shards search it: see frontier.c */
-    /* Sleep sets, as bits of transitions. */
-    uint64_t sleep; /* need not be tried */
-    uint64_t tried; /* before the present one */
-    uint64_t only;  /* not 0: try these and no others */
-    uint64_t present;
-    uint64_t digest; /* of the events of the present transition; without snapshots, of the path */
-    struct bz_footprint present_print;
+    uint64_t digest;   /* of the events of the present transition; without snapshots, of the path */
     struct bz_print print;
-    struct bz_footprint prints[2 * BZ_TRANSITION_TASKS_MAX]; /* of those that sleep or were tried */
 };
 
 struct bz_search {
@@ -69,14 +57,11 @@ struct bz_search {
     struct bz_record *record;  /* NULL: nothing is kept */
     struct bz_edge_logs *logs; /* of a team; NULL: there is none */
     struct bz_world *world;
-    struct bz_world *second;  /* where paths are visited again */
-    struct bz_frames *frames; /* of both; NULL: without this reduction */
-    struct bz_tracker tracker;
+    struct bz_world *second; /* where paths are visited again */
     struct bz_symmetry symmetry;
     struct bz_printer printer;          /* of states up to a permutation of tasks, or of others */
     struct bz_printer fallback_printer; /* of states that have no such form */
     struct bz_visited visited;
-    struct bz_bits bits; /* in its place, in bitstate mode */
     struct bz_visited outcomes;
     struct bz_cycles *cycles; /* where the graph is recorded; NULL: it is not */
     struct bz_frame root;     /* its transition is the setup, and it has no snapshot */
@@ -87,25 +72,20 @@ struct bz_search {
     uint32_t point_capacity;
     struct bz_choice_point spare; /* without memory for one more */
     uint32_t cursor;              /* the next choice point of the world */
-    bool is_blocked;              /* the present transition is to be skipped */
-    bool has_jumped;   /* the clock has, in the present transition: it is no task's step alone */
-    bool is_cut;       /* the bound on delays has left something out */
-    bool is_short;     /* the bound on deviations has */
-    bool is_put_off;   /* by the bound on transitions */
-    bool is_at_top;    /* the world is in the state of the topmost frame */
-    bool is_replaying; /* record.c: the path is known, and so are the states on it */
-    bool visits_all;   /* every path is visited again, not only some */
+    bool is_cut;                  /* the bound on delays has left something out */
+    bool is_short;                /* the bound on deviations has */
+    bool is_put_off;              /* by the bound on transitions */
+    bool is_at_top;               /* the world is in the state of the topmost frame */
+    bool is_replaying;            /* record.c: the path is known, and so are the states on it */
+    bool visits_all;              /* every path is visited again, not only some */
     struct bz_choice_point other_point; /* in place of one that another visit did not meet */
     bool is_log_full;                   /* a team does not know whether there are cycles */
-    bool may_have_cycles; /* not all loops were seen: a known state was searched again for
-                             transitions that slept, or a team has no log of all */
-    bool is_asymmetric;   /* tasks turned out not to be interchangeable */
-    bool has_timers;      /* a timer was armed between two steps */
-    bool is_lag_refused;  /* a clock jump was, because of the bound on lag */
-    bool is_unrepeatable; /* there was one, or an event of another visit differed */
+    bool may_have_cycles;               /* not all loops were seen: a team has no log of all */
+    bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
+    bool has_timers;                    /* a timer was armed between two steps */
+    bool is_lag_refused;                /* a clock jump was, because of the bound on lag */
+    bool is_unrepeatable;               /* there was one, or an event of another visit differed */
     void *program_state;
-    uint32_t frontier;        /* frames above the prefixes of shards; 0: there are no shards */
-    bool is_survey;           /* only the frontier is counted */
     struct bz_team *team;     /* NULL: it searches alone */
     uint32_t member;          /* of the team */
     struct bz_visited guests; /* where this member was a guest, since it was at the root */
@@ -125,7 +105,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);
 void bz_search_destroy(struct bz_search *search);
 
-/* The table of states, and what goes beyond memory_max_bytes in a file. False without memory. */
+/* The table of states. False without memory. */
 bool bz_search_reserve(struct bz_search *search);
 
 /* Searches everything within the bounds; the counts in the result are those of this search, and
@@ -260,27 +240,7 @@ bool bz_team_is_over(struct bz_search *search);
  * root, and after the transitions that lead to states that nobody searches. */
 bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerprint);
 
-/* --- frontier.c ------------------------------------------------------------------------------- */
-
-/* Chooses the frontier of a search by shards, and counts its prefixes, with these reductions. The
- * result's `end` says if something else ended that. False without memory. */
-bool bz_frontier_choose(struct bz_search *search, uint32_t reductions);
-
-/* The path has just come to the frontier: whether this shard searches what is below. */
-bool bz_frontier_is_own(struct bz_search *search);
-
-/* Whether this shard counts what happens in a frame: all shards search what is above. */
-static inline bool bz_search_counts(const struct bz_search *search, const struct bz_frame *frame) {
-    return !frame->is_above || search->config->shard.number == 1;
-}
-
 /* --- states.c --------------------------------------------------------------------------------- */
-
-/* Whether the topmost frame's sleep set excludes this transition. */
-bool bz_search_is_skipped(const struct bz_search *search, uint64_t transition);
-
-/* Adds the footprint of the transition that has just run from the topmost frame. */
-void bz_search_note_footprint(struct bz_search *search);
 
 enum bz_arrival {
     BZ_ARRIVED_NEW,    /* to be searched */
@@ -292,9 +252,6 @@ enum bz_arrival {
 /* After a transition: saves the world's state in `child`, the frame after the topmost one, and says
  * whether it is to be searched. */
 enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *child);
-
-/* Calls config->on_outcomes(). */
-void bz_search_tell_outcomes(const struct bz_search *search);
 
 /* After the topmost frame's state was searched. */
 void bz_search_depart(struct bz_search *search);

@@ -4,48 +4,10 @@
 #include "sim/choice/pcg.h"
 #include "sim/explore/search.h"
 
-#define ON_PATH (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its sleep set, or */
-                                     /* its number, in a team or while the graph is recorded */
-#define GONE 0xffu                   /* the outcome of a task whose memory was given back */
-
-/* --- sleep sets ------------------------------------------------------------------------------- */
-
-static uint32_t index_of(uint64_t transition) {
-    return (uint32_t)__builtin_ctzll(transition);
-}
-
-bool bz_search_is_skipped(const struct bz_search *search, uint64_t transition) {
-    const struct bz_frame *frame = search->top;
-    return frame->only != 0 ? (transition & frame->only) == 0 : (transition & frame->sleep) != 0;
-}
-
-/* Combinations of choices that differ in draws alone are one transition. Its footprint is the union
- * of theirs, and it counts as tried after the last of them. */
-void bz_search_note_footprint(struct bz_search *search) {
-    struct bz_frame *frame = search->top;
-    const struct bz_tracker *tracker = &search->tracker;
-    if (frame->present != tracker->transition) {
-        if (frame->present != BZ_TRANSITION_NONE) {
-            frame->tried |= frame->present;
-            frame->prints[index_of(frame->present)] = frame->present_print;
-        }
-        frame->present = tracker->transition;
-        frame->present_print = (struct bz_footprint){0};
-    }
-    bz_footprint_add(&frame->present_print, &tracker->footprint);
-}
-
-/* After a transition, those that commute with it need not be tried. */
-static void inherit_sleep(const struct bz_search *search, struct bz_frame *child) {
-    const struct bz_frame *frame = search->top;
-    for (uint64_t left = frame->sleep | frame->tried; left != 0; left &= left - 1) {
-        const struct bz_footprint *other = &frame->prints[index_of(left)];
-        if (bz_footprints_commute(&search->tracker.footprint, other, frame->cancels_left)) {
-            child->sleep |= left & -left;
-            child->prints[index_of(left)] = *other;
-        }
-    }
-}
+#define ON_PATH                                                                                    \
+    (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its number, in                     \
+                            a team or while the graph is recorded */
+#define GONE 0xffu       /* the outcome of a task whose memory was given back */
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
 
@@ -114,8 +76,7 @@ static void unlock(const struct bz_search *search, struct bz_visited *visited,
     }
 }
 
-/* In a team, which has no sleep sets. Who searches a state logs its transitions, and guests do not.
- */
+/* In a team: the worker that searches a state logs its transitions, and guests do not. */
 static void log_edge(struct bz_search *search, struct bz_frame *child,
                      struct bz_visited_state *state, bool is_new) {
     if (is_new) {
@@ -136,14 +97,12 @@ static uint32_t find_number(struct bz_search *search, struct bz_fingerprint fing
     return number;
 }
 
-/* A known state is searched again for the transitions that slept then and do not sleep now
- * (Godefroid, 1996, on state spaces with sleep sets). */
 static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
                              struct bz_visited_state *state, bool is_new) {
     bool is_loop = (state->mark & ON_PATH) != 0;
     if (is_new) {
         search->result->states++;
-        state->mark = ON_PATH | child->sleep;
+        state->mark = ON_PATH;
     }
     if (search->team != NULL) {
         log_edge(search, child, state, is_new);
@@ -155,16 +114,7 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
         child->is_guest = is_loop && bz_search_may_visit(search, child->fingerprint);
         return child->is_guest ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
     }
-    uint64_t slept = bz_search_has(search, BZ_REDUCE_SLEEP) ? state->mark & ~ON_PATH : 0;
-    uint64_t missing = slept & ~child->sleep;
     search->result->has_cycles |= is_loop;
-    search->may_have_cycles |= missing != 0;
-    if (missing != 0) {
-        state->mark = ON_PATH | (state->mark & child->sleep);
-        child->only = missing;
-        child->is_again = is_loop;
-        return BZ_ARRIVED_NEW;
-    }
     if (is_loop) {
         return BZ_ARRIVED_LOOP;
     }
@@ -173,23 +123,11 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
     return BZ_ARRIVED_KNOWN;
 }
 
-/* Above the frontier nothing is merged: which prefixes there are must not depend on the shard. */
-static enum bz_arrival pass(struct bz_search *search, struct bz_frame *child) {
-    child->number = 0;
-    child->is_guest = search->top->is_guest;
-    search->result->states += !child->is_guest && bz_search_counts(search, child);
-    if (search->cycles != NULL) {
-        struct bz_visited_state state = {.mark = 0};
-        bz_search_record_state(search, child, &state, true);
-    }
-    return BZ_ARRIVED_NEW;
-}
-
 /* Whether the state that the world is in was there before. */
 static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child) {
     bool is_new = true;
     if (!bz_search_has(search, BZ_REDUCE_STATES)) {
-        search->result->states += bz_search_counts(search, child);
+        search->result->states++;
         return BZ_ARRIVED_NEW;
     }
     if (!find_fingerprint(search, child)) {
@@ -198,14 +136,6 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
     if (search->is_replaying) {
         child->number = search->team == NULL ? 0 : find_number(search, child->fingerprint);
         return BZ_ARRIVED_NEW;
-    }
-    if (child->is_above) {
-        return pass(search, child);
-    }
-    if (search->bits.words != NULL) {
-        is_new = bz_bits_add(&search->bits, child->fingerprint);
-        search->result->states += is_new;
-        return is_new ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
     }
     lock(search, &search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
@@ -224,20 +154,10 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     struct bz_deviations more = bz_search_cost(search, frame->first_point, frame->point_count);
     child->delays = frame->delays + more.delays;
     child->draws = frame->draws + more.draws;
-    child->sleep = 0;
-    child->only = 0;
-    child->is_again = false;
     child->is_guest = false;
-    child->is_above = search->frame_count < search->frontier;
-    if (search->frame_count == search->frontier && !bz_frontier_is_own(search)) {
-        return BZ_ARRIVED_KNOWN;
-    }
     if (!bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        search->result->states += bz_search_counts(search, child);
+        search->result->states++;
         return BZ_ARRIVED_NEW;
-    }
-    if (bz_search_has(search, BZ_REDUCE_SLEEP)) {
-        inherit_sleep(search, child);
     }
     if (search->cycles != NULL) {
         bz_search_look_at_step(search);
@@ -250,16 +170,13 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 
 void bz_search_depart(struct bz_search *search) {
     const struct bz_frame *frame = search->top;
-    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->bits.words != NULL ||
-        search->frame_count == 1 || frame->is_guest || frame->is_above) {
+    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1 || frame->is_guest) {
         return;
     }
     lock(search, &search->visited, frame->fingerprint);
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
     bz_schedules_add(&state->schedules, frame->schedules);
-    if (!frame->is_again) {
-        state->mark &= ~ON_PATH;
-    }
+    state->mark &= ~ON_PATH;
     unlock(search, &search->visited, frame->fingerprint);
 }
 
@@ -310,24 +227,4 @@ bool bz_search_note_outcome(struct bz_search *search) {
     search->result->outcomes += is_ok && is_new;
     search->result->outcomes_digest += is_ok && is_new ? digest_of(print) : 0;
     return is_ok;
-}
-
-void bz_search_tell_outcomes(const struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    const struct bz_visited_state *state;
-    struct bz_visited_place place = {0};
-    uint64_t count = 0;
-    uint64_t sum = 0;
-    uint64_t *digests = config->on_outcomes == NULL
-                            ? NULL
-                            : malloc((bz_visited_count(&search->outcomes) + 1) * sizeof *digests);
-    while (digests != NULL && (state = bz_visited_next(&search->outcomes, &place)) != NULL) {
-        digests[count] = digest_of(state->fingerprint);
-        sum += digests[count++];
-    }
-    if (digests != NULL && count == search->result->outcomes &&
-        sum == search->result->outcomes_digest) {
-        config->on_outcomes(config->context, digests, count);
-    }
-    free(digests);
 }

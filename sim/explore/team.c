@@ -10,8 +10,7 @@
  * A team only ever says that there is nothing. A violation, a death, two different runs of one
  * path, or a lack of memory is left to one worker, which searches all of it again: so what is found
  * does not depend on the number of workers. Nor do the counts, but for schedules and the depth of
- * the search, which a team does not know. Sleep sets depend on the order of the search, so a team
- * has none.
+ * the search, which a team does not know.
  *
  * A team that stops before its end leaves the paths of all workers in the record (record.h). The
  * team that continues may have more or fewer workers: each takes some of the paths, and then is a
@@ -272,8 +271,8 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
     }
 }
 
-/* Whether there are cycles, in a graph without sleep sets. Numbers that no state has got are those
- * of states without transitions. */
+/* Looks for cycles in the graph. Numbers that no state has got are those of states without
+ * transitions. */
 static void look_for_cycles(struct bz_search *search) {
     if (!search->logs->is_whole) {
         search->may_have_cycles = true;
@@ -360,11 +359,9 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     struct bz_record *record = search->record;
     bool goes_on = bz_record_has_place(record);
     bool is_team = goes_on ? record->is_team : count >= 2;
-    if (!is_team || search->bits.words != NULL || !bounds->is_any_order ||
-        (bounds->reductions & BZ_REDUCE_STATES) == 0) {
+    if (!is_team || !bounds->is_any_order || (bounds->reductions & BZ_REDUCE_STATES) == 0) {
         return false;
     }
-    own.reductions &= ~BZ_REDUCE_SLEEP;
     struct bz_explore_result before = *search->result;
     struct bz_team *team = bz_shared_alloc(team_bytes(count));
     struct bz_child *children = calloc(count, sizeof *children);

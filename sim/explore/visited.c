@@ -1,12 +1,8 @@
 #include "sim/explore/visited.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "sim/explore/multiply.h"
 #include "sim/run/contain.h"
@@ -68,9 +64,10 @@ static size_t states_bytes(const struct bz_visited *visited) {
     return visited->capacity_max * ROW_BYTES;
 }
 
-/* The capacity of a part for so many states, from `capacity` on and at most `limit`. Parts are not
- * equally full: this is nine standard deviations above the mean, or more. */
-static size_t enough(size_t capacity, uint64_t states_max, uint64_t limit) {
+/* The capacity of a part for so many states, at most `limit`. Parts are not equally full: this is
+ * nine standard deviations above the mean, or more. */
+static size_t enough(uint64_t states_max, uint64_t limit) {
+    size_t capacity = CAPACITY_FIRST;
     uint64_t mean = states_max / BZ_VISITED_PARTS;
     uint64_t needed = mean + mean / 4 + 64;
     while (capacity < CAPACITY_LAST && LOAD_MAX(capacity) < needed && 2 * capacity <= limit) {
@@ -80,8 +77,7 @@ static size_t enough(size_t capacity, uint64_t states_max, uint64_t limit) {
 }
 
 bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max) {
-    *visited = (struct bz_visited){.capacity_max =
-                                       enough(CAPACITY_FIRST, states_max, bytes_max / ROW_BYTES)};
+    *visited = (struct bz_visited){.capacity_max = enough(states_max, bytes_max / ROW_BYTES)};
     visited->parts = bz_shared_alloc(BZ_VISITED_PARTS * sizeof *visited->parts);
     while (visited->parts != NULL && visited->states == NULL && visited->capacity_max >= BLOCK) {
         visited->states = bz_shared_alloc(states_bytes(visited));
@@ -114,28 +110,6 @@ static inline struct bz_visited_state *state_at(const struct bz_visited *visited
     return visited->states + (index / BLOCK * BZ_VISITED_PARTS + part) * BLOCK + index % BLOCK;
 }
 
-bool bz_visited_extend(struct bz_visited *visited, uint64_t states_max, int disk_fd,
-                       uint64_t bytes_max) {
-    size_t memory = visited->capacity_max;
-    size_t capacity = enough(memory, states_max, memory + bytes_max / ROW_BYTES);
-    size_t disk_bytes = (capacity - memory) * ROW_BYTES;
-    if (capacity == memory) {
-        return true;
-    }
-    if (memory * ROW_BYTES % (size_t)sysconf(_SC_PAGESIZE) != 0) {
-        return false;
-    }
-    bz_shared_free(visited->states, states_bytes(visited));
-    visited->capacity_max = capacity;
-    visited->capacity_memory = memory;
-    visited->disk_fd = disk_fd;
-    visited->states = bz_shared_alloc(states_bytes(visited));
-    return visited->states != NULL && ftruncate(disk_fd, 0) == 0 &&
-           ftruncate(disk_fd, (off_t)disk_bytes) == 0 &&
-           mmap((char *)visited->states + memory * ROW_BYTES, disk_bytes, PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_FIXED, disk_fd, 0) != MAP_FAILED;
-}
-
 static size_t largest_capacity(const struct bz_visited *visited) {
     size_t largest = 0;
     for (uint32_t part = 0; part < BZ_VISITED_PARTS; part++) {
@@ -143,20 +117,6 @@ static size_t largest_capacity(const struct bz_visited *visited) {
         largest = capacity > largest ? capacity : largest;
     }
     return largest;
-}
-
-/* Before a part is doubled: takes the room for it on the disk, where that is, and for the others,
- * which soon follow. */
-static bool take_disk(struct bz_visited *visited, uint32_t number) {
-    size_t capacity = visited->parts[number].capacity;
-    if (visited->capacity_memory == 0 || capacity < visited->capacity_memory ||
-        capacity < largest_capacity(visited)) {
-        return true;
-    }
-    visited->disk_error = posix_fallocate(
-        visited->disk_fd, (off_t)((capacity - visited->capacity_memory) * ROW_BYTES),
-        (off_t)(capacity * ROW_BYTES));
-    return visited->disk_error == 0;
 }
 
 void bz_visited_clear(struct bz_visited *visited) {
@@ -214,7 +174,7 @@ static struct bz_visited_state *place(const struct bz_visited *visited, uint32_t
 static bool grow(struct bz_visited *visited, uint32_t number) {
     struct bz_visited_part *part = &visited->parts[number];
     size_t count = part->capacity;
-    if (count == visited->capacity_max || !take_disk(visited, number)) {
+    if (count == visited->capacity_max) {
         visited->is_full = true;
         return false;
     }

@@ -7,9 +7,6 @@
  *     state = bz_visited_add(visited, fingerprint, &is_new)     and what is done with *state
  *     bz_visited_unlock(visited, fingerprint)
  *
- * A table that is larger than its memory continues in a file: what is behind the memory is a
- * mapping of it.
- *
  * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
  * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
  */
@@ -44,9 +41,6 @@ struct bz_visited {
     struct bz_visited_state *states; /* places: `capacity_max` of each part, most of them unused */
     size_t capacity_max;             /* of a part */
     bool is_full;                    /* no place was left for a state */
-    size_t capacity_memory;          /* if not 0: places of a part that are not in the file */
-    int disk_fd;
-    int disk_error; /* why the file did not grow, an errno; 0: it did */
 };
 
 /* Where an iteration is. */
@@ -74,13 +68,6 @@ static inline bool bz_fingerprint_equal(struct bz_fingerprint a, struct bz_finge
 /* Reserves addresses for `states_max` states in at most `bytes_max` bytes, or for fewer if there
  * are not so many. False without memory. */
 bool bz_visited_init(struct bz_visited *visited, uint64_t states_max, uint64_t bytes_max);
-
-/* Makes room for up to `states_max` states in an empty table: what does not fit into its memory
- * goes into the file, of which at most bytes_max bytes are used. The file takes place on the disk
- * as the table grows; if there is none left, the table is full. False without memory, or if the
- * file cannot be used. */
-bool bz_visited_extend(struct bz_visited *visited, uint64_t states_max, int disk_fd,
-                       uint64_t bytes_max);
 
 void bz_visited_fini(struct bz_visited *visited);
 void bz_visited_clear(struct bz_visited *visited);

@@ -233,9 +233,8 @@ static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
     return ++judge->draws[task];
 }
 
-/* Not inline: its objects would be in the frames of tasks (sim/frames/frames.h). */
-static __attribute__((noinline)) uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind,
-                                               const char *label, uint64_t bound) {
+static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const char *label,
+                     uint64_t bound) {
     if (judge->strategy == NULL || label == NULL || bound == 0 || bound > BZ_TIME_MAX_NS) {
         bz_judge_refuse(judge, "a draw '%s' below %" PRIu64, label == NULL ? "" : label, bound);
         return 0;

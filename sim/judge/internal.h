@@ -155,10 +155,8 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start);
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start);
 
 /* For a search, which goes back and forth in runs: the cancels that are left, and whether it tries
- * orders that starve a task. Where events go from here on. The end, as after an overtime that found
- * a livelock. */
+ * orders that starve a task. The end, as after an overtime that found a livelock. */
 void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores_starvation);
-void bz_judge_watch_events(struct bz_judge *judge, struct bz_event_sink *sink);
 void bz_judge_exhaust(struct bz_judge *judge);
 
 /* --- after the step limit (overtime.c) -------------------------------------------------------- */

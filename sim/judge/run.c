@@ -220,10 +220,6 @@ void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores
     judge->config.ignores_starvation = ignores_starvation;
 }
 
-void bz_judge_watch_events(struct bz_judge *judge, struct bz_event_sink *sink) {
-    judge->sink = sink;
-}
-
 void bz_judge_exhaust(struct bz_judge *judge) {
     judge->step = judge->config.steps_max;
     judge->end = BZ_RUN_OUT_OF_STEPS;

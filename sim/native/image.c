@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "primitives/runtime/internal.h"
-#include "sim/frames/frames.h"
 #include "sim/judge/event.h"
 
 #define CLEARED_BELOW_BYTES 768u /* the depth of the frames of primitives */
@@ -379,17 +378,7 @@ static void forget_callbacks(struct bz_future *future) {
     }
 }
 
-/* Clears dead words of the frames, and what is below them. They are clear since the task ran last
- * otherwise. */
-static void clear_stack(struct bz_task *task, struct bz_frames *frames) {
-    if (frames != NULL && task->stack->cleared_below != task->coro.sp) {
-        struct bz_frames_stack stack = {task->coro.pc, task->coro.sp, bz_stack_top(task->stack)};
-        bz_frames_clear(frames, &stack, &task->coro.fp);
-    }
-    clear_below(task);
-}
-
-static void canonicalize_tasks(struct bz_loop *loop, struct bz_frames *frames) {
+static void canonicalize_tasks(struct bz_loop *loop) {
     for (struct bz_task *task = bz_driver_next_task(loop, NULL); task != NULL;
          task = bz_driver_next_task(loop, task)) {
         forget_numbers(&task->actor);
@@ -398,16 +387,16 @@ static void canonicalize_tasks(struct bz_loop *loop, struct bz_frames *frames) {
         if (task->stack == NULL) {
             memset(&task->coro, 0, sizeof task->coro);
         } else if (bz_image_is_supported()) {
-            clear_stack(task, frames);
+            clear_below(task);
         }
     }
 }
 
-void bz_image_normalize(struct bz_loop *loop, struct bz_frames *frames) {
+void bz_image_normalize(struct bz_loop *loop) {
     BZ_CHECK(loop->current == NULL);
     memset(&loop->driver_coro, 0, sizeof loop->driver_coro);
     forget_numbers(&loop->actor);
-    canonicalize_tasks(loop, frames);
+    canonicalize_tasks(loop);
     canonicalize_queue(loop);
     canonicalize_timers(loop);
 }

@@ -23,7 +23,6 @@
 
 #include "primitives/runtime/coro/stack.h"
 
-struct bz_frames;
 struct bz_loop;
 struct bz_mem;
 struct bz_task;
@@ -68,10 +67,9 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image);
 size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
 
 /* Clears history: numbers of handles (which name them in a recording), stale slots, the stack
- * pointers of ended tasks, and dead words of frames (frames.h; NULL: they stay). Tasks,
- * primitives and drivers behave the same afterwards.
- * O(tasks + timers + ready handles). */
-void bz_image_normalize(struct bz_loop *loop, struct bz_frames *frames);
+ * pointers of ended tasks, and what is below the frames of suspended ones. Tasks, primitives and
+ * drivers behave the same afterwards. O(tasks + timers + ready handles). */
+void bz_image_normalize(struct bz_loop *loop);
 
 /* The stacks may have been written to since bz_image_normalize() or bz_image_restore(): all of
  * them, or that of a task that is about to run. */

@@ -38,8 +38,6 @@ struct bz_alike {
 /* Programs that take turns in a world: a campaign's own, and one with drawn parameters. */
 #define BZ_SETUPS_KEPT 2u
 
-struct bz_frames;
-
 struct bz_native {
     struct bz_world world;       /* first */
     struct bz_observer observer; /* bz_native_report() finds the world by it */
@@ -48,8 +46,6 @@ struct bz_native {
     bool is_in_init;             /* a variant sets up an object */
     const struct bz_handle *ran; /* in the last step of a search; NULL: none, a cancel struck */
     uint32_t marked_step;        /* see bz_world_mark_step() */
-    uint64_t
-        looked_at; /* tasks that the program has asked about, as bits; see explore/footprint.h */
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
     struct bz_timer *rest_timer;                /* see bz_world_fire_at_rest() */
@@ -64,7 +60,6 @@ struct bz_native {
     uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
     struct bz_setup_image setups[BZ_SETUPS_KEPT];
     const struct bz_world_watch *watch; /* NULL: nobody watches */
-    struct bz_frames *frames; /* so that a search clears dead words of stacks; NULL: it does not */
 };
 
 /* The observer, see BZ_REPORT in primitives/runtime/internal.h. */

@@ -107,7 +107,7 @@ void bz_snapshot_normalize(struct bz_world *world) {
     if (judge->draws_capacity > 0) {
         memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
     }
-    bz_image_normalize(world->loop, bz_native_of(world)->frames);
+    bz_image_normalize(world->loop);
 }
 
 void bz_snapshot_begin(struct bz_world *world, bool saves, bool compares) {

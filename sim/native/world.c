@@ -119,7 +119,7 @@ static bool memory_was_refused(void *source) {
 static bool fingerprint(void *source, uint64_t *print) {
     struct bz_native *native = source;
     native->marked_step = UINT32_MAX; /* the judge counts steps from 0 again */
-    bz_image_normalize(native->world.loop, NULL);
+    bz_image_normalize(native->world.loop);
     return bz_image_fingerprint(native->world.loop, print);
 }
 
@@ -646,12 +646,9 @@ bool bz_world_step(struct bz_world *world) {
 
 /* --- for scenarios ---------------------------------------------------------------------------- */
 
-/* Notes the tasks that the program inspects: see explore/footprint.h. */
-static inline const struct bz_shadow_task *look_at(struct bz_world *world,
+static inline const struct bz_shadow_task *look_at(const struct bz_world *world,
                                                    const struct bz_task *task) {
-    uint32_t id = task->actor.id;
-    bz_native_of(world)->looked_at |= id < 64 ? UINT64_C(1) << id : ~UINT64_C(0);
-    return &world->judge->shadow.tasks[id];
+    return &world->judge->shadow.tasks[task->actor.id];
 }
 
 uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,

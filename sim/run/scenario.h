@@ -92,9 +92,6 @@ struct bz_scenario {
     enum bz_primitive primitives[BZ_PRIMITIVE_COUNT];
     uint32_t primitive_count;
     void *(*setup)(struct bz_world *world, const struct bz_scenario_args *args);
-    /* Tasks share only objects with permits, and data only through bz_world_...() functions. Then
-     * steps on different objects commute, which explore uses. */
-    bool is_isolated;
     /* It makes no cancel and no timeout if bz_world_may_cancel() is false, and ends all the same.
      */
     bool runs_uncancelled;

@@ -57,9 +57,6 @@ records a failing run as JSON, shrinks it, and replays it exactly.")
     set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
         "${about}")
     set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libbuzzer-dev, gdb, python3-buzzer")
-    # It is loaded when a search needs it, so no link tells of it. Which one there is depends on the
-    # release.
-    set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "libcapstone4 | libcapstone5")
 
     set(CPACK_DEBIAN_DEV_PACKAGE_NAME libbuzzer-dev)
     set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)

@@ -482,7 +482,7 @@ static void search_within(const struct bz_program *program, uint64_t memory_max_
     cr_assert(bz_explore(&config, &result));
 }
 
-Test(explore, goes_on_in_bitstate_mode_at_the_limit_on_memory) {
+Test(explore, ends_at_the_limit_on_memory) {
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there is no table without snapshots");
@@ -490,56 +490,14 @@ Test(explore, goes_on_in_bitstate_mode_at_the_limit_on_memory) {
     set_play(3, (const uint32_t[]){21, 21, 21});
     search_within(&program, 0);
     cr_assert(bz_explore_is_complete(&result));
-    cr_assert(not(result.is_bitstate));
     cr_assert(eq(int, result.liveness, BZ_LIVENESS_ENDS));
-    uint64_t states = result.states;
     search_within(&program, 128u << 10u);
     cr_assert(eq(int, result.end, BZ_EXPLORE_MEMORY_MAX));
     cr_assert(not(bz_explore_is_complete(&result)));
-    cr_assert(result.is_bitstate);
     cr_assert(eq(int, result.liveness, BZ_LIVENESS_UNJUDGED));
     cr_assert(eq(u32, result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT));
-    cr_assert(le(u64, result.states, states));
-    cr_assert(lt(u64, states, result.states + 20)); /* one of 40,000 is missed, on average */
-    cr_assert(lt(u64, 10000, result.missed_one_in));
-    cr_assert(lt(u64, result.missed, UINT64_C(1) << 40u));
     search_within(&program, 16u << 20u);
     cr_assert(bz_explore_is_complete(&result), "that is enough for the table");
-}
-
-/* The last task ends before the others begin: more than 40 delays. */
-static enum bz_status ends_first(void *arg) {
-    struct scene *scene = arg;
-    enum bz_status status = yields(arg);
-    scene->b_was_first = !scene->a_has_started;
-    return status;
-}
-
-static enum bz_status starts(void *arg) {
-    ((struct scene *)arg)->a_has_started = true;
-    return yields(arg);
-}
-
-static void b_is_not_first(struct bz_world *world, void *state) {
-    bz_world_assert(world, !((struct scene *)state)->b_was_first, "first");
-}
-
-Test(explore, finds_in_bitstate_mode) {
-    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there is no table without snapshots");
-    }
-    set_play(3, (const uint32_t[]){21, 21, 21});
-    play.tasks[0] = starts;
-    play.tasks[1] = starts;
-    play.tasks[2] = ends_first;
-    play.finish = b_is_not_first;
-    search_within(&program, 128u << 10u);
-    cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND));
-    cr_assert(result.is_bitstate);
-    struct bz_program repeat;
-    struct bz_finding found;
-    cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
 }
 
 static uint32_t polls;
@@ -567,145 +525,4 @@ Test(explore, can_be_interrupted) {
     cr_assert(eq(int, result.end, BZ_EXPLORE_INTERRUPTED));
     cr_assert(eq(u32, polls, 5));
     cr_assert(eq(int, bz_explore_is_complete(&result), false));
-}
-
-/* --- shards ----------------------------------------------------------------------------------- */
-
-#define OUTCOMES_MAX 64u
-
-/* What the shards of a search found together. */
-struct sum {
-    uint64_t schedules;
-    uint64_t states;
-    uint64_t transitions;
-    uint64_t own;        /* prefixes */
-    uint32_t finders;    /* shards with a finding */
-    uint32_t deviations; /* of the simplest one */
-    uint64_t outcomes[OUTCOMES_MAX];
-    uint64_t outcome_count;
-    uint64_t outcomes_digest;
-};
-
-static void add_outcomes(void *context, const uint64_t *digests, uint64_t count) {
-    struct sum *sum = context;
-    for (uint64_t index = 0; index < count; index++) {
-        uint64_t place = 0;
-        for (; place < sum->outcome_count && sum->outcomes[place] != digests[index]; place++) {
-        }
-        if (place == sum->outcome_count) {
-            cr_assert(lt(u64, place, OUTCOMES_MAX));
-            sum->outcomes[sum->outcome_count++] = digests[index];
-            sum->outcomes_digest += digests[index];
-        }
-    }
-}
-
-static struct sum search_shards(const struct bz_program *program, uint32_t delays_max,
-                                uint32_t reductions, uint32_t count, uint32_t jobs) {
-    struct sum sum = {.deviations = UINT32_MAX};
-    struct bz_frontier first = {0};
-    for (uint32_t number = 1; number <= count; number++) {
-        struct bz_explore_config config = {.program = program,
-                                           .delays_max = delays_max,
-                                           .reductions = reductions,
-                                           .shard = {number, count},
-                                           .jobs = jobs,
-                                           .on_outcomes = add_outcomes,
-                                           .context = &sum};
-        cr_assert(bz_explore(&config, &result));
-        cr_assert(bz_explore_is_complete(&result) || result.finding_count > 0);
-        first = number == 1 ? result.frontier : first;
-        cr_assert(eq(u32, result.frontier.depth, first.depth));
-        cr_assert(eq(u64, result.frontier.prefixes, first.prefixes));
-        cr_assert(eq(u64, result.frontier.digest, first.digest));
-        sum.schedules += result.schedules;
-        sum.states += result.states;
-        sum.transitions += result.transitions;
-        sum.own += result.frontier.own;
-        if (result.finding_count > 0) {
-            uint32_t deviations = bz_deviations_sum(&result.findings[0].deviations);
-            sum.finders++;
-            sum.deviations = deviations < sum.deviations ? deviations : sum.deviations;
-        }
-    }
-    cr_assert(eq(u64, sum.own, count == 1 ? 0 : first.prefixes));
-    return sum;
-}
-
-/* No schedule is searched twice, and none is left out: whatever is counted adds up. */
-static void expect_partition(const struct bz_program *program, uint32_t delays_max) {
-    static const uint32_t counts[] = {1, 2, 3, 7};
-    static const uint32_t manners[] = {0, BZ_REDUCE_SNAPSHOTS};
-    for (size_t index = 0; index < 2 * sizeof counts / sizeof counts[0]; index++) {
-        uint32_t manner = manners[index % 2];
-        search(program, delays_max, manner);
-        struct bz_explore_result whole = result;
-        cr_assert(bz_explore_is_complete(&whole));
-        struct sum sum = search_shards(program, delays_max, manner, counts[index / 2], 1);
-        cr_assert(eq(u64, sum.schedules, whole.schedules), "%u shards", counts[index / 2]);
-        cr_assert(eq(u64, sum.states, whole.states), "%u shards", counts[index / 2]);
-        cr_assert(eq(u64, sum.transitions, whole.transitions), "%u shards", counts[index / 2]);
-        cr_assert(eq(u64, sum.outcomes_digest, whole.outcomes_digest));
-    }
-}
-
-Test(explore, shards_are_a_partition_of_the_schedules) {
-    struct bz_program program = program_of(BZ_ORDER_ANY, 1);
-    set_play(3, (const uint32_t[]){1, 2, 1});
-    expect_partition(&program, BZ_EXPLORE_UNBOUNDED);
-    expect_partition(&program, 2);
-    program.order = BZ_ORDER_FIFO;
-    program.cancels_max = 2;
-    expect_partition(&program, BZ_EXPLORE_UNBOUNDED);
-    program.cancels_max = 0; /* one schedule */
-    expect_partition(&program, BZ_EXPLORE_UNBOUNDED);
-    play.tasks[0] = draws;
-    play.bounds[0] = 5;
-    play.bounds[1] = 3;
-    expect_partition(&program, BZ_EXPLORE_UNBOUNDED);
-}
-
-/* States that shards share are searched by each; schedules and outcomes stay what they are. */
-Test(explore, shards_that_merge_states_have_all_schedules_and_outcomes) {
-    static const uint32_t manners[] = {BZ_REDUCE_ALL & ~BZ_REDUCE_SLEEP,
-                                       BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES};
-    struct bz_program program = program_of(BZ_ORDER_ANY, 1);
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("no state is recognized");
-    }
-    set_play(3, (const uint32_t[]){1, 2, 1});
-    for (size_t index = 0; index < 2; index++) {
-        search(&program, BZ_EXPLORE_UNBOUNDED, manners[index]);
-        struct bz_explore_result whole = result;
-        for (uint32_t count = 1; count <= 7; count += 3) {
-            struct sum sum =
-                search_shards(&program, BZ_EXPLORE_UNBOUNDED, manners[index], count, 1);
-            cr_assert(eq(u64, sum.schedules, whole.schedules), "%u shards", count);
-            cr_assert(eq(u64, sum.outcome_count, whole.outcomes));
-            cr_assert(eq(u64, sum.outcomes_digest, whole.outcomes_digest));
-            struct sum team =
-                search_shards(&program, BZ_EXPLORE_UNBOUNDED, manners[index], count, 3);
-            cr_assert(eq(u64, team.states, sum.states), "%u shards", count);
-            cr_assert(eq(u64, team.transitions, sum.transitions), "%u shards", count);
-            cr_assert(eq(u64, team.outcomes_digest, whole.outcomes_digest));
-        }
-    }
-}
-
-static void refuses_thirty(struct bz_world *world, void *state) {
-    const struct scene *scene = state;
-    bz_world_assert(world, scene->sum != 30, "thirty");
-}
-
-/* One prefix of 256 has the fault: the shard that owns it finds it, and no other. */
-Test(explore, the_shard_that_owns_a_prefix_finds_what_is_behind_it) {
-    static const uint32_t manners[] = {BZ_REDUCE_ALL, BZ_REDUCE_SNAPSHOTS, 0};
-    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
-    play = (struct play){.tasks = {draws}, .bounds = {16, 16}, .finish = refuses_thirty};
-    for (size_t index = 0; index < 3; index++) {
-        struct sum sum = search_shards(&program, BZ_EXPLORE_UNBOUNDED, manners[index], 7, 1);
-        cr_assert(eq(u64, sum.own, 256));
-        cr_assert(eq(u32, sum.finders, 1));
-        cr_assert(eq(u32, sum.deviations, 2));
-    }
 }

@@ -44,7 +44,6 @@ TOY(barging, 0, TOY_HERD);
 
 static struct bz_program program;
 static struct bz_explore_result result;
-static struct bz_shard shard; /* count 0: all of it */
 static uint32_t told;
 
 static void on_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
@@ -69,7 +68,6 @@ static void search(const struct bz_variant *variant, enum bz_order order,
                                        .delays_max = BZ_EXPLORE_UNBOUNDED,
                                        .reductions = BZ_REDUCE_ALL,
                                        .rounds_before_sweep = 1,
-                                       .shard = shard,
                                        .jobs = jobs,
                                        .on_finding = on_finding};
     told = 0;
@@ -314,49 +312,6 @@ Test(liveness, several_workers_find_and_prove_what_one_does) {
     expect_live(BZ_LIVENESS_OPEN);
     search(&bz_variant_buzzer, BZ_ORDER_ANY, crowd, 3);
     expect_found("livelock", 3);
-}
-
-/* A cycle lies whole in the graph of each shard that has a schedule which ends in it. */
-static uint32_t shards_that_say(enum bz_liveness liveness, const struct bz_variant *variant,
-                                bz_task_fn *const *of_program, uint32_t jobs) {
-    uint32_t count = 0;
-    for (uint32_t number = 1; number <= 3; number++) {
-        shard = (struct bz_shard){number, 3};
-        search(variant, BZ_ORDER_ANY, of_program, jobs);
-        cr_assert(bz_explore_is_complete(&result));
-        cr_assert(ne(int, result.liveness, BZ_LIVENESS_UNJUDGED), "%s", result.liveness_text);
-        count += result.liveness == liveness;
-    }
-    return count;
-}
-
-Test(liveness, shards_together_say_what_one_search_does) {
-    static bz_task_fn *const pair[] = {is_polite_left, is_polite_right, NULL};
-    static bz_task_fn *const ends[] = {turns_until_drawn, NULL};
-    for (uint32_t jobs = 1; jobs <= 2; jobs++) {
-        cr_assert(eq(u32, shards_that_say(BZ_LIVENESS_ENDS, &bz_variant_buzzer, workers, jobs), 3));
-        cr_assert(eq(u32, shards_that_say(BZ_LIVENESS_FAIR, &bz_variant_buzzer, endless, jobs), 3));
-        cr_assert(shards_that_say(BZ_LIVENESS_FAIR, &bz_variant_buzzer, ends, jobs) > 0);
-        cr_assert(shards_that_say(BZ_LIVENESS_OPEN, &bz_variant_buzzer, pair, jobs) > 0);
-        cr_assert(shards_that_say(BZ_LIVENESS_OPEN, &polling, pausing, jobs) > 0);
-    }
-}
-
-/* The livelock needs three delays, which a round after the sweep comes to. */
-Test(liveness, some_shard_finds_a_livelock) {
-    static bz_task_fn *const crowd[] = {comes_last, comes, comes, comes};
-    uint32_t simplest = UINT32_MAX;
-    for (uint32_t number = 1; number <= 3; number++) {
-        shard = (struct bz_shard){number, 3};
-        search(&bz_variant_buzzer, BZ_ORDER_ANY, crowd, 1);
-        cr_assert(result.finding_count > 0 || bz_explore_is_complete(&result));
-        if (result.finding_count > 0) {
-            uint32_t delays = result.findings[0].deviations.delays;
-            cr_assert(eq(str, (char *)result.findings[0].violation.oracle, (char *)"livelock"));
-            simplest = delays < simplest ? delays : simplest;
-        }
-    }
-    cr_assert(eq(u32, simplest, 3));
 }
 
 /* What was not searched whole says nothing of schedules that never end. */
