@@ -509,7 +509,7 @@ int bz_command_explore(int argc, char **argv) {
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_RUN,
         .memory_help = "Memory limit for the table of states, in MiB (default: none), and as much "
-                       "again for plug-in code; beyond it the search continues in bitstate mode",
+                       "again for plug-in code; the search ends there, and --resume continues it with more",
         .program = &explore.options,
         .tries_every_choice = true,
         .check = check_options,
