@@ -329,11 +329,6 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                            "use 'run'",
                            program->scenario->name);
     }
-    if (code == BZ_EXIT_OK && bz_program_is_recording(program)) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                           "'%s' repeats a recording, which has one schedule: use 'run'",
-                           program->scenario->name);
-    }
     code = code == BZ_EXIT_OK && explore->out != NULL
                ? bz_findings_prepare_folder(explore->name, explore->out)
                : code;

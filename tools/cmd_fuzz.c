@@ -132,11 +132,6 @@ static int add_target(struct command *command, const char *variant, size_t *fitt
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    if (bz_program_is_recording(&program)) {
-        return bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                           "'%s' repeats a recording, which has one schedule: use 'run'",
-                           program.scenario->name);
-    }
     (*fitting)++;
     for (uint32_t index = 0; index < command->fuzz.target_count; index++) {
         const struct bz_program *other = &command->fuzz.targets[index]->program;

@@ -152,16 +152,6 @@ static int begin_shard(struct bz_run *run) {
 /* A new campaign. */
 static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
     int code = bz_options_program(&run->options, run->name, &run->program);
-    if (code == BZ_EXIT_OK && bz_program_is_recording(&run->program)) {
-        if (run->selection == NULL && run->seconds == 0) {
-            run->runs = 1; /* it has one schedule */
-        }
-        if (run->program.args.file_digest == 0) {
-            return bz_cli_fail(run->name, BZ_EXIT_USAGE,
-                               "'%s' repeats a recording: --set file=RECORDING names it",
-                               run->program.scenario->name);
-        }
-    }
     if (code != BZ_EXIT_OK || run->out == NULL) {
         return code;
     }

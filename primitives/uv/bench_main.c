@@ -32,10 +32,9 @@ static void report(const char *name, uint64_t count, uint64_t begin_ns) {
 
 static void begin(struct bench *bench, uint32_t permits) {
     const struct bz_loop_config config = {.stack_bytes = 16384};
-    const struct bz_uv_config live = {0};
     bench->loop = bz_loop_new(&config);
     BZ_CHECK(bench->loop != NULL && uv_loop_init(&bench->uv) == 0);
-    BZ_CHECK(bz_uv_new(&bench->driver, bench->loop, &bench->uv, &live) == 0);
+    BZ_CHECK(bz_uv_new(&bench->driver, bench->loop, &bench->uv) == 0);
     bz_semaphore_init(&bench->permits, bench->loop, permits);
 }
 

@@ -2,11 +2,28 @@
 
 #include <stdlib.h>
 
-#include "primitives/runtime/mem.h"
+#include "primitives/runtime/check.h"
+#include "primitives/runtime/driver.h"
 #include "primitives/runtime/timer.h"
-#include "primitives/uv/internal.h"
 
 #define NS_PER_MS UINT64_C(1000000)
+
+struct bz_uv {
+    struct bz_loop *loop;
+    uv_loop_t *uv;
+    uv_prepare_t prepare; /* runs turns; does not keep uv_run() alive */
+    uv_idle_t idle;       /* active while a turn is due: libuv does not sleep */
+    uv_timer_t timer;     /* the loop's next deadline */
+    uv_async_t async;     /* bz_uv_op_post(); keeps uv_run() alive while operations are open */
+    uint64_t origin_ns;   /* of the loop's clock, on uv_hrtime() */
+    uint64_t armed_ms;    /* when the timer is due, on uv_now() */
+    uint32_t ops_open;
+    unsigned handles_open;  /* after bz_uv_close() */
+    bool is_running;        /* in bz_uv_run() */
+    struct bz_list arrived; /* operations that were completed, until the next turn */
+    uv_mutex_t mutex;       /* guards `posted` */
+    struct bz_list posted;  /* the same, from other threads */
+};
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
@@ -15,9 +32,7 @@ static void on_idle(uv_idle_t *idle) {
 }
 
 void bz_uv_wake(struct bz_uv *driver) {
-    if (!driver->is_driven) {
-        uv_idle_start(&driver->idle, on_idle); /* does nothing if active */
-    }
+    uv_idle_start(&driver->idle, on_idle); /* does nothing if active */
 }
 
 static void on_timer(uv_timer_t *timer) {
@@ -43,37 +58,42 @@ static void sleep_until(struct bz_uv *driver, uint64_t deadline_ns) {
     uv_timer_start(&driver->timer, on_timer, when_ms > now_ms ? when_ms - now_ms : 0, 0);
 }
 
-void bz_uv_turn(struct bz_uv *driver, uint64_t now_ns) {
-    struct bz_loop *loop = driver->loop;
-    driver->record.is_inside = true;
+static void run_turn(struct bz_loop *loop, uint64_t now_ns) {
     bz_driver_set_now(loop, now_ns);
     bz_driver_begin_turn(loop);
     while (bz_driver_turn_left(loop) > 0) {
         bz_driver_step(loop, bz_driver_take(loop, 0));
     }
-    driver->record.is_inside = false;
-    driver->record.ready_left = bz_driver_ready_count(loop);
 }
 
+static void op_over(struct bz_uv *driver) {
+    BZ_CHECK(driver->ops_open > 0);
+    if (--driver->ops_open == 0) {
+        uv_unref((uv_handle_t *)&driver->async);
+    }
+}
+
+/* Ends the operations that were completed; their tasks resume in the next turn. */
 static void deliver_arrived(struct bz_uv *driver) {
     struct bz_list *link;
     while ((link = bz_list_pop_front(&driver->arrived)) != NULL) {
         struct bz_uv_op *op = bz_container_of(link, struct bz_uv_op, link);
-        bz_uv_record_done(driver, op);
-        bz_uv_op_deliver(op, op->value);
+        BZ_CHECK(!op->is_done);
+        op->is_done = true;
+        op_over(driver);
+        (void)bz_future_set_result(&op->future, 0); /* refused if a cancel was first */
     }
 }
 
-static void live_turn(struct bz_uv *driver) {
+static void on_prepare(uv_prepare_t *prepare) {
+    struct bz_uv *driver = prepare->data;
     struct bz_loop *loop = driver->loop;
     uint64_t now_ns = uv_hrtime() - driver->origin_ns;
     bool is_due = !bz_list_is_empty(&driver->arrived) || bz_driver_ready_count(loop) > 0 ||
                   bz_driver_next_deadline_ns(loop) <= now_ns;
     if (is_due) {
-        bz_uv_record_outside(driver);
         deliver_arrived(driver);
-        bz_uv_record_turn(driver, now_ns);
-        bz_uv_turn(driver, now_ns);
+        run_turn(loop, now_ns);
     }
     if (bz_driver_ready_count(loop) > 0 || !bz_list_is_empty(&driver->arrived)) {
         bz_uv_wake(driver);
@@ -82,31 +102,12 @@ static void live_turn(struct bz_uv *driver) {
     }
 }
 
-static void on_prepare(uv_prepare_t *prepare) {
-    struct bz_uv *driver = prepare->data;
-    uint64_t now_ns;
-    if (!bz_uv_is_replay(driver)) {
-        live_turn(driver);
-    } else if (bz_uv_replay_turn(driver, &now_ns)) {
-        bz_uv_turn(driver, now_ns);
-    } else {
-        uv_idle_stop(&driver->idle);
-        uv_unref((uv_handle_t *)&driver->async); /* open operations will not end */
-    }
-}
-
 enum bz_status bz_uv_run(struct bz_uv *driver) {
     BZ_CHECK(!driver->is_running && bz_loop_current(driver->loop) == NULL);
     driver->is_running = true;
-    driver->record.ready_left = bz_driver_ready_count(driver->loop);
-    driver->record.has_outside = false; /* main() may do what it likes before */
     bz_uv_wake(driver);
-    bool is_stopped = uv_run(driver->uv, UV_RUN_DEFAULT) != 0;
+    uv_run(driver->uv, UV_RUN_DEFAULT);
     driver->is_running = false;
-    bz_uv_record_end(driver, is_stopped);
-    if (bz_uv_error(driver) != NULL) {
-        return BZ_FAILED;
-    }
     return bz_loop_live_tasks(driver->loop) == 0 ? BZ_OK : BZ_INVALID_STATE;
 }
 
@@ -114,40 +115,17 @@ enum bz_status bz_uv_run(struct bz_uv *driver) {
 
 void bz_uv_op_begin(struct bz_uv_op *op, struct bz_uv *driver) {
     op->driver = driver;
-    op->number = ++driver->ops_begun;
     op->is_done = false;
     op->value = 0;
     op->link = (struct bz_list){NULL, NULL};
     bz_future_init(&op->future, driver->loop);
-    if (driver->ops_open++ == 0 && !driver->is_driven) {
+    if (driver->ops_open++ == 0) {
         uv_ref((uv_handle_t *)&driver->async);
     }
-    bz_uv_replay_began(driver, op);
-}
-
-static void op_over(struct bz_uv_op *op) {
-    struct bz_uv *driver = op->driver;
-    BZ_CHECK(driver->ops_open > 0);
-    if (--driver->ops_open == 0 && !driver->is_driven) {
-        uv_unref((uv_handle_t *)&driver->async);
-    }
-}
-
-void bz_uv_op_deliver(struct bz_uv_op *op, int64_t value) {
-    BZ_CHECK(!op->is_done);
-    op->is_done = true;
-    op->value = value;
-    op_over(op);
-    op->driver->record.is_inside = true;
-    (void)bz_future_set_result(&op->future, 0); /* refused if a cancel was first */
-    op->driver->record.is_inside = false;
 }
 
 void bz_uv_op_complete(struct bz_uv_op *op, int64_t value) {
     struct bz_uv *driver = op->driver;
-    if (bz_uv_is_replay(driver)) {
-        return;
-    }
     BZ_CHECK(!op->is_done && !bz_list_is_linked(&op->link));
     op->value = value;
     bz_list_push_back(&driver->arrived, &op->link);
@@ -158,9 +136,6 @@ void bz_uv_op_complete(struct bz_uv_op *op, int64_t value) {
  * longer needs the driver. */
 void bz_uv_op_post(struct bz_uv_op *op, int64_t value) {
     struct bz_uv *driver = op->driver;
-    if (bz_uv_is_replay(driver)) {
-        return;
-    }
     uv_mutex_lock(&driver->mutex);
     BZ_CHECK(!op->withdraws && !bz_list_is_linked(&op->link));
     op->value = value;
@@ -202,7 +177,7 @@ static enum bz_status await(struct bz_uv_op *op, bool is_cleanup) {
             if (bz_list_is_linked(&op->link)) {
                 bz_list_remove(&op->link); /* completed, and not yet delivered */
             }
-            op_over(op);
+            op_over(op->driver);
             break;
         }
     }
@@ -227,10 +202,7 @@ static void on_closed(uv_handle_t *handle) {
     }
 }
 
-int bz_uv_new(struct bz_uv **result, struct bz_loop *loop, uv_loop_t *uv,
-              const struct bz_uv_config *config) {
-    const struct bz_uv_config environment = {secure_getenv("BZ_RECORD"),
-                                             secure_getenv("BZ_REPLAY")};
+int bz_uv_new(struct bz_uv **result, struct bz_loop *loop, uv_loop_t *uv) {
     struct bz_uv *driver = calloc(1, sizeof *driver);
     if (driver == NULL) {
         return UV_ENOMEM;
@@ -245,10 +217,7 @@ int bz_uv_new(struct bz_uv **result, struct bz_loop *loop, uv_loop_t *uv,
         free(driver);
         return error;
     }
-    error = bz_uv_record_open(driver, config == NULL ? &environment : config);
-    if (error == 0 && (error = uv_async_init(uv, &driver->async, on_async)) != 0) {
-        bz_uv_record_close(driver);
-    }
+    error = uv_async_init(uv, &driver->async, on_async);
     if (error != 0) {
         uv_mutex_destroy(&driver->mutex);
         free(driver);
@@ -269,23 +238,9 @@ int bz_uv_new(struct bz_uv **result, struct bz_loop *loop, uv_loop_t *uv,
     return 0;
 }
 
-struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, uv_loop_t *uv, const char *text) {
-    struct bz_mem *mem = bz_loop_mem(loop);
-    struct bz_uv *driver = bz_mem_alloc(mem, sizeof *driver);
-    struct bz_list *buckets = bz_mem_alloc(mem, BZ_UV_BUCKETS * sizeof *buckets);
-    if (driver == NULL || buckets == NULL) {
-        return NULL;
-    }
-    driver->loop = loop;
-    driver->uv = uv;
-    driver->is_driven = true;
-    return bz_uv_replay_open(driver, text, buckets) == 0 ? driver : NULL;
-}
-
 void bz_uv_close(struct bz_uv *driver) {
     BZ_CHECK(!driver->is_running && bz_loop_current(driver->loop) == NULL);
-    BZ_CHECK(driver->ops_open == 0 || bz_uv_is_replay(driver));
-    bz_uv_record_close(driver);
+    BZ_CHECK(driver->ops_open == 0);
     driver->handles_open = 4;
     uv_close((uv_handle_t *)&driver->prepare, on_closed);
     uv_close((uv_handle_t *)&driver->idle, on_closed);

@@ -9,7 +9,7 @@
  *     uv_loop_init(&uv);
  *     struct bz_loop *loop = bz_loop_new(NULL);
  *     struct bz_uv *driver;
- *     int error = bz_uv_new(&driver, loop, &uv, NULL);     0, or a libuv error
+ *     int error = bz_uv_new(&driver, loop, &uv);           0, or a libuv error
  *     ... bz_task_spawn(loop, ...) ...
  *     status = bz_uv_run(driver);
  *     bz_uv_close(driver);                                 frees it in the next uv_run()
@@ -45,24 +45,15 @@ BZ_BEGIN_DECLS
 
 struct bz_uv;
 
-/* Recording and replay; see the end of this header. */
-struct bz_uv_config {
-    const char *record; /* a file that must not exist yet; NULL: records nothing */
-    const char *replay; /* a recording to repeat; NULL: runs live */
-};
-
-/* Attaches a driver to both loops, which must outlive it. `config` is read now; NULL takes the file
- * names from the environment variables BZ_RECORD and BZ_REPLAY. 0, or a libuv error: UV_ENOMEM,
- * UV_EINVAL for a file that is no recording or for both files at once, or what opening a file gave
- * (UV_EEXIST, UV_ENOENT, ...). After an error there is no driver. */
-int bz_uv_new(struct bz_uv **driver, struct bz_loop *loop, uv_loop_t *uv,
-              const struct bz_uv_config *config);
+/* Attaches a driver to both loops, which must outlive it. 0, or a libuv error: UV_ENOMEM or what
+ * opening the wake-up gave (UV_EMFILE, ...). After an error there is no driver. */
+int bz_uv_new(struct bz_uv **driver, struct bz_loop *loop, uv_loop_t *uv);
 
 /* Runs until no task is ready, no timer is armed, no operation is open and no handle of the
  * caller's is active, or until uv_stop(). May be called again. Not from a task or a callback of
- * libuv. BZ_OK             every task has ended BZ_INVALID_STATE  tasks remain: they are
- * deadlocked, or uv_stop() was called BZ_FAILED         the recording is incomplete, or the replay
- * diverged; see bz_uv_error() */
+ * libuv.
+ * BZ_OK             every task has ended
+ * BZ_INVALID_STATE  tasks remain: they are deadlocked, or uv_stop() was called */
 enum bz_status bz_uv_run(struct bz_uv *driver) BZ_MUST_USE;
 
 /* A program that calls uv_run() itself calls this after it has spawned tasks, or has completed or
@@ -70,16 +61,12 @@ enum bz_status bz_uv_run(struct bz_uv *driver) BZ_MUST_USE;
 void bz_uv_wake(struct bz_uv *driver);
 
 /* Closes the driver, which must not be used again; its memory is freed by the uv_run() that
- * follows. No operation may be open (except after a replay that diverged): end the tasks first, for
- * instance by a cancel. Not from a task. */
+ * follows. No operation may be open: end the tasks first, for instance by a cancel. Not from a
+ * task. */
 void bz_uv_close(struct bz_uv *driver);
-
-/* What went wrong with the recording or the replay, in words; NULL if nothing did. */
-const char *bz_uv_error(const struct bz_uv *driver);
 
 struct bz_loop *bz_uv_loop(const struct bz_uv *driver); /* the loop of the tasks */
 uv_loop_t *bz_uv_uv(const struct bz_uv *driver);        /* libuv's */
-bool bz_uv_is_replay(const struct bz_uv *driver);
 
 /* The number of operations that are begun and not over. */
 uint32_t bz_uv_open_ops(const struct bz_uv *driver);
@@ -94,14 +81,12 @@ uint32_t bz_uv_open_ops(const struct bz_uv *driver);
  *         bz_uv_op_complete(&bz_container_of(work, struct nap, work)->op, status);
  *     }
  *     static void on_cancel(struct bz_uv_op *op) {           optional: asks it to hurry
- *         if (!bz_uv_is_replay(op->driver)) {
- *             uv_cancel((uv_req_t *)&bz_container_of(op, struct nap, op)->work);
- *         }
+ *         uv_cancel((uv_req_t *)&bz_container_of(op, struct nap, op)->work);
  *     }
  *     struct nap nap = {.op = {.on_cancel = on_cancel}};
  *     bz_uv_op_begin(&nap.op, driver);
- *     int error = 0;
- *     if (!bz_uv_is_replay(driver) && (error = uv_queue_work(uv, &nap.work, work, after)) != 0) {
+ *     int error = uv_queue_work(uv, &nap.work, work, after);
+ *     if (error != 0) {
  *         bz_uv_op_complete(&nap.op, error);
  *     }
  *     status = bz_uv_op_await(&nap.op);
@@ -115,7 +100,7 @@ struct bz_uv_op {
     /* Set before the begin; zero where not needed. */
     void (*on_cancel)(struct bz_uv_op *op); /* in a step of the task; must not await */
     bool withdraws;   /* a cancel takes it back: after on_cancel nobody may complete it */
-    void *data;       /* a buffer that the outside fills with `value` bytes, for a recording */
+    void *data;       /* for the caller: a buffer that the outside fills, for example */
     size_t data_size; /* bytes there */
 
     /* Results. */
@@ -124,7 +109,6 @@ struct bz_uv_op {
 
     /* Private. */
     struct bz_uv *driver;
-    uint64_t number;
     struct bz_future future;
     struct bz_list link;
 };
@@ -147,59 +131,6 @@ enum bz_status bz_uv_op_await(struct bz_uv_op *op) BZ_MUST_USE;
 
 /* The same where the wait is a cleanup: a cancel does not call on_cancel. */
 enum bz_status bz_uv_op_settle(struct bz_uv_op *op) BZ_MUST_USE;
-
-/* --- recording and replay -----------------------------------------------------------------------
- *
- * The order of steps is first in, first out. It follows from what the outside did: which operations
- * completed, with which value and data, before which turn, and what time each turn saw. A recording
- * holds exactly this, one line each, written before the turn runs, and a digest of all events of
- * the runtime (runtime/observe.h) so far:
- *
- *     buzzer-live 1
- *     done OPERATION VALUE [DATA in hex]
- *     turn TIME_NS DIGEST
- *     end DIGEST LIVE_TASKS                one for each bz_uv_run()
- *     stopped DIGEST LIVE_TASKS            the same, after uv_stop()
- *
- * A replay runs the same program, with the same object code of tasks and primitives, without I/O,
- * threads and waiting: the completions and the times come from the file. The digest proves before
- * each turn that the steps had the same order and the same outcomes. The first difference ends the
- * replay: bz_uv_run() returns BZ_FAILED, and bz_uv_error() names the line. A crash can be repeated
- * in a debugger: the turn in which the program died is the last line.
- *
- * For this the program must keep some rules:
- * - Whatever comes from outside and reaches a task, comes through an operation. Tasks that read a
- *   clock, a random number, a file or an environment variable by themselves may diverge.
- * - Nothing else wakes, cancels or spawns tasks while bz_uv_run() runs, except tasks. A recording
- *   that notices it ends there with the line `outside`, and bz_uv_run() returns BZ_FAILED, after
- * the program has run as usual.
- * - In a replay, operations are begun, but not handed to libuv or a thread (bz_uv_is_replay(); the
- *   functions of tcp.h know this). bz_uv_op_complete() and bz_uv_op_post() do nothing then.
- *   on_cancel is called as in the live run, and must not touch libuv.
- * - main() does the same before each bz_uv_run(). What it spawns and begins there is not recorded.
- * - An observer of the loop is set before bz_uv_new() (bz_driver_observe()). The recorder passes
- *   every report on to it.
- * A recording costs a write() and some formatting for each turn. It holds the data that operations
- * received (so it is readable by its owner alone), not what was sent. The file is used as it is: a
- * replay checks its syntax and that each line fits, and ends with an error otherwise.
- */
-
-/* --- a replay that somebody else drives: the simulator (scenarios/live) ---------------------- */
-
-/* A driver that replays `text`, a recording with a NUL behind it, which must stay in place. Nothing
- * runs `uv`, which is there for tasks that ask for it; bz_uv_run() and bz_uv_close() must not be
- * called. All of it is in the loop's memory. NULL without memory, or if the text is no recording.
- */
-struct bz_uv *bz_uv_new_replay(struct bz_loop *loop, uv_loop_t *uv, const char *text);
-
-/* Completes what was completed before the next turn, and sets *now_ns to the time of that turn,
- * which the caller runs. False: there is no further turn. The recorded run ended here, or else
- * bz_uv_error() says what does not fit. */
-bool bz_uv_replay_turn(struct bz_uv *driver, uint64_t *now_ns);
-
-/* At the recorded end: whether the program did no more. False: uv_stop() ended the run, or main()
- * called bz_uv_run() again. */
-bool bz_uv_replay_is_over(const struct bz_uv *driver);
 
 BZ_END_DECLS
 

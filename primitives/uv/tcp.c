@@ -3,10 +3,6 @@
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/task.h"
 
-static bool is_live(const struct bz_uv_tcp *stream) {
-    return !bz_uv_is_replay(stream->driver);
-}
-
 static void tcp_init(struct bz_uv_tcp *stream, struct bz_uv *driver) {
     stream->driver = driver;
     stream->error = 0;
@@ -16,12 +12,10 @@ static void tcp_init(struct bz_uv_tcp *stream, struct bz_uv *driver) {
     stream->is_polled = false;
     stream->is_closing = false;
     bz_list_init(&stream->accepting);
-    if (is_live(stream)) {
-        int error = uv_tcp_init(bz_uv_uv(driver), &stream->handle);
-        BZ_CHECK(error == 0); /* it opens no socket yet */
-        stream->handle.data = stream;
-        uv_unref((uv_handle_t *)&stream->handle); /* open operations keep uv_run() alive */
-    }
+    int error = uv_tcp_init(bz_uv_uv(driver), &stream->handle);
+    BZ_CHECK(error == 0); /* it opens no socket yet */
+    stream->handle.data = stream;
+    uv_unref((uv_handle_t *)&stream->handle); /* open operations keep uv_run() alive */
 }
 
 /* What an operation of libuv came to. */
@@ -53,19 +47,17 @@ static void begin_close(struct bz_uv_tcp *stream) {
         return;
     }
     stream->is_closing = true;
-    if (is_live(stream) && reader(stream) != NULL) {
+    if (reader(stream) != NULL) {
         bz_uv_op_complete(stream->reading, UV_ECANCELED);
     }
     stream->closing = (struct bz_uv_op){0};
     bz_uv_op_begin(&stream->closing, stream->driver);
-    if (is_live(stream)) {
-        uv_close((uv_handle_t *)&stream->handle, on_closed);
-    }
+    uv_close((uv_handle_t *)&stream->handle, on_closed);
 }
 
 enum bz_status bz_uv_tcp_close(struct bz_uv_tcp *stream) {
     BZ_CHECK(stream->reading == NULL && !stream->is_writing);
-    BZ_CHECK(!is_live(stream) || bz_list_is_empty(&stream->accepting));
+    BZ_CHECK(bz_list_is_empty(&stream->accepting));
     begin_close(stream);
     return bz_uv_op_settle(&stream->closing);
 }
@@ -109,13 +101,10 @@ static void on_connected(uv_connect_t *request, int error) {
 enum bz_status bz_uv_tcp_connect(struct bz_uv_tcp *stream, struct bz_uv *driver,
                                  const struct sockaddr *address) {
     struct sending sending;
-    int error = 0;
     tcp_init(stream, driver);
     sending_begin(&sending, stream);
-    if (is_live(stream)) {
-        sending.request.connect.data = &sending;
-        error = uv_tcp_connect(&sending.request.connect, &stream->handle, address, on_connected);
-    }
+    sending.request.connect.data = &sending;
+    int error = uv_tcp_connect(&sending.request.connect, &stream->handle, address, on_connected);
     return sending_await(&sending, error);
 }
 
@@ -164,12 +153,10 @@ enum bz_status bz_uv_tcp_listen(struct bz_uv_tcp *listener, struct bz_uv *driver
     struct bz_uv_op op = {0};
     tcp_init(listener, driver);
     bz_uv_op_begin(&op, driver);
-    if (is_live(listener)) {
-        uv_stream_t *stream = (uv_stream_t *)&listener->handle;
-        int error = uv_tcp_bind(&listener->handle, address, 0);
-        error = error != 0 ? error : uv_listen(stream, backlog, on_connection);
-        bz_uv_op_complete(&op, error);
-    }
+    uv_stream_t *stream = (uv_stream_t *)&listener->handle;
+    int error = uv_tcp_bind(&listener->handle, address, 0);
+    error = error != 0 ? error : uv_listen(stream, backlog, on_connection);
+    bz_uv_op_complete(&op, error);
     enum bz_status status = bz_uv_op_await(&op);
     return outcome(listener, status, op.value);
 }
@@ -181,13 +168,8 @@ enum bz_status bz_uv_tcp_accept(struct bz_uv_tcp *listener, struct bz_uv_tcp *st
     tcp_init(stream, listener->driver);
     bz_uv_op_begin(&acceptor.op, listener->driver);
     bz_list_push_back(&listener->accepting, &acceptor.link);
-    if (is_live(listener)) {
-        give_connection(listener);
-    }
+    give_connection(listener);
     enum bz_status status = bz_uv_op_await(&acceptor.op);
-    if (bz_list_is_linked(&acceptor.link)) {
-        bz_list_remove(&acceptor.link); /* in a replay: nobody else does */
-    }
     status = outcome(listener, status, acceptor.op.value);
     if (status == BZ_OK) {
         return BZ_OK;
@@ -241,11 +223,9 @@ enum bz_status bz_uv_tcp_read(struct bz_uv_tcp *stream, void *buffer, size_t siz
     struct bz_uv_op op = {.withdraws = true, .data = buffer, .data_size = size};
     bz_uv_op_begin(&op, stream->driver);
     stream->reading = &op;
-    if (is_live(stream)) {
-        int error = start_reading(stream);
-        if (error != 0) {
-            bz_uv_op_complete(&op, error);
-        }
+    int error = start_reading(stream);
+    if (error != 0) {
+        bz_uv_op_complete(&op, error);
     }
     enum bz_status status = bz_uv_op_await(&op);
     stream->reading = NULL;
@@ -269,7 +249,7 @@ enum bz_status bz_uv_tcp_write(struct bz_uv_tcp *stream, const void *data, size_
     stream->is_writing = true;
     if (stream->is_closing) {
         error = UV_ECANCELED;
-    } else if (is_live(stream)) {
+    } else {
         uv_buf_t buffer = {.base = (char *)data, .len = size};
         sending.request.write.data = &sending;
         error = uv_write(&sending.request.write, (uv_stream_t *)&stream->handle, &buffer, 1,

@@ -20,8 +20,7 @@
  * this way, too.
  *
  * One task may read while another one writes. Any number of tasks may accept; they are served first
- * come, first served. Everything is recorded and replayed (driver.h); in a replay libuv is not
- * used.
+ * come, first served.
  */
 #ifndef BZ_UV_TCP_H
 #define BZ_UV_TCP_H
@@ -31,7 +30,7 @@
 BZ_BEGIN_DECLS
 
 struct bz_uv_tcp {
-    uv_tcp_t handle; /* for uv_tcp_nodelay() and the like; unused in a replay */
+    uv_tcp_t handle; /* for uv_tcp_nodelay() and the like */
     int error;       /* libuv's, after BZ_FAILED */
 
     /* Private. */

@@ -21,26 +21,6 @@ uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object obj
     return bz_shadow_add_object(&judge->shadow, object);
 }
 
-void bz_judge_name_object(struct bz_judge *judge, uint32_t object, const char *name) {
-    if (bz_judge_knows(judge, object)) {
-        bz_judge_shadow_object(judge, object)->name = name;
-    }
-}
-
-void bz_judge_end_object(struct bz_judge *judge, uint32_t number) {
-    if (bz_judge_knows(judge, number)) {
-        struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        bz_judge_settle(judge);
-        object->look = shows_nothing;
-        object->claims = 0;
-        object->is_strict = false;
-        object->refines = false;
-        object->counts_wakes = false;
-        object->never_stuck = true;
-        judge->shadow.ended = number;
-    }
-}
-
 /* --- permits ---------------------------------------------------------------------------------- */
 
 uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_primitive primitive,

@@ -35,14 +35,6 @@ struct bz_introspection {
     void (*idle)(void *instance, uint64_t until_ns);
 };
 
-/* The object is called that from now on. The name must outlive the run and its record. */
-void bz_judge_name_object(struct bz_judge *judge, uint32_t object, const char *name);
-
-/* The object is no more: nobody looks into it, and it is not judged. If the next object that is
- * added is of the same kind and name, and nobody is inside an operation on this one, it takes its
- * number. Without this, a run with many objects of a short life slows down with their number. */
-void bz_judge_end_object(struct bz_judge *judge, uint32_t object);
-
 /* --- permits: lock, semaphore, bounded semaphore, one key of a pool --------------------------- */
 
 /* Adds an object; returns its number, 1 for the first of a run. `name` must outlive the run.

@@ -45,39 +45,15 @@ static uint64_t dirty_mask(const struct bz_shadow *shadow) {
 /* The claims that the executable specification requires. */
 #define CLAIMS_OF_SPEC (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT)
 
-/* The number of an object that was, if the new one is like it; 0: none. */
-static uint32_t take_ended(struct bz_shadow *shadow, const struct bz_shadow_object *object) {
-    uint32_t number = shadow->ended;
-    const struct bz_shadow_object *old = &shadow->objects[number];
-    bool is_like = number != 0 && old->name == object->name && old->kind == object->kind &&
-                   old->primitive == object->primitive;
-    shadow->ended = 0;
-    return is_like && (old->live | old->polling | old->waiting | old->woken | old->cancelled) == 0
-               ? number
-               : 0;
-}
-
-/* A number for a new object, with an empty line. */
-static uint32_t new_number(struct bz_shadow *shadow, struct bz_shadow_object *object) {
+uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object) {
     size_t old = shadow->object_capacity;
-    uint32_t number = take_ended(shadow, object);
-    if (number != 0) {
-        object->line = shadow->objects[number].line;
-        object->line_capacity = shadow->objects[number].line_capacity;
-        return number;
-    }
     if (shadow->object_count + 1 == old) {
         shadow->objects = bz_shadow_grow(shadow, shadow->objects, old * sizeof *shadow->objects,
                                          2 * old * sizeof *shadow->objects);
         shadow->object_capacity *= 2;
     }
-    object->line = bz_shadow_grow(shadow, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object->line);
-    object->line_capacity = LINE_CAPACITY_FIRST;
-    return ++shadow->object_count;
-}
-
-uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object) {
-    uint32_t number = new_number(shadow, &object);
+    object.line = bz_shadow_grow(shadow, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
+    object.line_capacity = LINE_CAPACITY_FIRST;
     object.is_strict = object.is_counted && (object.claims & BZ_CLAIM_NO_PASSING) != 0;
     object.over_released_by = BZ_NO_TASK;
     object.refines = object.look.view != NULL && object.kind == BZ_OBJECT_PERMITS &&
@@ -85,9 +61,9 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
     if ((object.claims & BZ_CLAIM_LOCKED_EXACT) == 0 || object.look.view == NULL) {
         object.look.locked = NULL; /* it is not judged */
     }
-    shadow->objects[number] = object;
+    shadow->objects[++shadow->object_count] = object;
     shadow->dirty_mask = dirty_mask(shadow);
-    return number;
+    return shadow->object_count;
 }
 
 void bz_shadow_add_task(struct bz_shadow *shadow, const char *name_base, uint32_t name_index) {

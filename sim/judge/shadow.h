@@ -194,8 +194,6 @@ struct bz_shadow {
     uint32_t unfinished;  /* tasks of the program that have not ended */
     uint32_t helpers;     /* tasks that are none of the program's */
     uint32_t clocks;      /* objects with look.idle */
-    uint32_t ended;       /* an object that was, whose number may be taken; 0: none */
-    uint32_t spare;       /* always 0 */
     uint64_t handoff_sum; /* over the hand-offs without a bit */
 };
 

@@ -21,8 +21,6 @@ struct bz_setup_image {
     struct bz_shadow shadow;
     uint64_t digest;
     struct bz_timer *rest_timer;
-    const struct bz_world_outside *outside;
-    bool adopts_all;
     uint32_t stacks; /* handed out to its tasks */
 };
 
@@ -49,8 +47,6 @@ struct bz_native {
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
     struct bz_timer *rest_timer;                /* see bz_world_fire_at_rest() */
-    const struct bz_world_outside *outside;     /* NULL: the clock moves when nothing is ready */
-    bool adopts_all;                            /* see bz_world_adopt_all() */
     struct bz_alike alike[BZ_ALIKE_GROUPS_MAX]; /* see bz_world_interchange() */
     uint32_t alike_count;
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */

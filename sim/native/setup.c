@@ -68,8 +68,6 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     setup->shadow = judge->shadow;
     setup->digest = judge->digest;
     setup->rest_timer = native->rest_timer;
-    setup->outside = native->outside;
-    setup->adopts_all = native->adopts_all;
     setup->stacks = world->loop->stacks->fresh_taken;
     setup->state = state;
     setup->program_bytes = program_bytes;
@@ -95,8 +93,6 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
     bz_judge_begin_choices(judge, start);
     judge->digest = setup->digest;
     native->rest_timer = setup->rest_timer;
-    native->outside = setup->outside;
-    native->adopts_all = setup->adopts_all;
     native->outside_is_past = true;
     native->has_many = false;
     *state = setup->state;

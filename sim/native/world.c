@@ -16,7 +16,7 @@ static __attribute__((noinline)) void report_spawn(const struct bz_native *nativ
     const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
     struct bz_judge *judge = native->world.judge;
     uint32_t id = bz_judge_spawn(judge, spawned->name_base, spawned->name_index);
-    if (native->is_in_init | ((judge->step > 0) & !native->adopts_all)) {
+    if (native->is_in_init | (judge->step > 0)) {
         bz_judge_set_helper(judge, id, true); /* unless the program adopts it */
     }
 }
@@ -198,8 +198,6 @@ void bz_world_begin(struct bz_world *world) {
     native->outside_is_past = true;
     native->has_many = false;
     native->rest_timer = NULL;
-    native->outside = NULL;
-    native->adopts_all = false;
     native->alike_count = 0;
     if (native->watch != NULL && native->watch->begin != NULL) {
         native->watch->begin(native->watch->context, world);
@@ -427,27 +425,10 @@ static bool outside_strikes(struct bz_native *native) {
     return true;
 }
 
-static bool begin_outside_turn(struct bz_native *native) {
-    uint64_t now_ns = native->world.loop->now_ns;
-    if (!native->outside->next_turn(native->outside->context, &now_ns)) {
-        native->is_over = true;
-        return false;
-    }
-    if (now_ns > native->world.loop->now_ns) {
-        set_clock(native, now_ns);
-    }
-    bz_driver_begin_turn(native->world.loop);
-    native->outside_is_past = false;
-    return true;
-}
-
 /* Begins the next turn; false if nothing will ever run again, or a cancel came first. An idle loop
  * may be woken by an event from outside before its next timer. */
 static bool begin_turn(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
-    if (native->outside != NULL) {
-        return begin_outside_turn(native);
-    }
     if (loop->ready_count > 0) {
         jump_clock(native);
     } else if (loop->heap_count > loop->heap_disarmed && outside_strikes(native)) {
@@ -683,14 +664,6 @@ void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer) {
     bz_native_of(world)->rest_timer = timer;
     bz_world_own_timer(world, timer->fire);
-}
-
-void bz_world_set_outside(struct bz_world *world, const struct bz_world_outside *outside) {
-    bz_native_of(world)->outside = outside;
-}
-
-void bz_world_adopt_all(struct bz_world *world) {
-    bz_native_of(world)->adopts_all = true;
 }
 
 void bz_world_interchange_with(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,

@@ -160,20 +160,6 @@ bool bz_world_has_waited(const struct bz_world *world);
  * task that is meant to wait forever. In the set-up. */
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
-/* What happens outside of the loop: in order fifo, called before each turn. It completes futures,
- * and sets *now_ns to the time of the turn, which does not go back. The clock moves in no other
- * way. False: nothing happens any more, and the run ends. It must do the same in every run.
- * `outside` must outlive the run. In the set-up. */
-struct bz_world_outside {
-    bool (*next_turn)(void *context, uint64_t *now_ns);
-    void *context;
-};
-void bz_world_set_outside(struct bz_world *world, const struct bz_world_outside *outside);
-
-/* Every task that is created during the run is the program's: it uses no variant with tasks of its
- * own. In the set-up. */
-void bz_world_adopt_all(struct bz_world *world);
-
 /* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that
  * differ in their order alone (sim/explore/symmetry.h). It promises:
  * - They have the same body and argument, consecutive numbers, and live as long as the run.

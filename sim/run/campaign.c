@@ -162,8 +162,7 @@ static bool make_run(struct bz_campaigning *campaign, struct bz_world *world,
     enum bz_run_end end = bz_program_run(program, world, seed);
     /* a run without an end counts only its steps */
     product->is_unfinished = end == BZ_RUN_GIVEN_UP || end == BZ_RUN_NO_RESOURCE;
-    bool is_due = bz_determinism_is_due(index) && !bz_program_is_recording(&campaign->program);
-    if (!product->is_unfinished && (config->repeats_all || is_due)) {
+    if (!product->is_unfinished && (config->repeats_all || bz_determinism_is_due(index))) {
         bz_determinism_judge(program, world, &campaign->repeats, index, config->stop);
         end = bz_judge_verdict(world->judge);
     }

@@ -66,8 +66,7 @@ bool bz_input_set(struct bz_program *program, const char *value, char *error, si
         return false;
     }
     const struct bz_scenario_file *file = program->scenario->file;
-    size_t bytes_max = file->bytes_max == 0 ? BZ_FILE_BYTES_MAX : file->bytes_max;
-    char *text = bz_file_read(args.file_name, bytes_max, &length, error, error_bytes);
+    char *text = bz_file_read(args.file_name, BZ_FILE_BYTES_MAX, &length, error, error_bytes);
     if (text == NULL) {
         return false;
     }

@@ -10,15 +10,13 @@
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {
-    bool is_recording = scenario->file != NULL && scenario->file->is_recording;
-    uint32_t steps_max = is_recording ? BZ_STEPS_LIMIT : BZ_STEPS_MAX_DEFAULT;
     *program = (struct bz_program){.scenario = scenario,
                                    .variant = variant,
                                    .strategy = strategy,
-                                   .order = is_recording ? BZ_ORDER_FIFO : BZ_ORDER_ANY,
-                                   .cancel_windows = is_recording ? 0 : BZ_WINDOWS_ALL,
+                                   .order = BZ_ORDER_ANY,
+                                   .cancel_windows = BZ_WINDOWS_ALL,
                                    .cancels_max = BZ_CANCELS_MAX_DEFAULT,
-                                   .steps_max = steps_max,
+                                   .steps_max = BZ_STEPS_MAX_DEFAULT,
                                    .starvation_bound = BZ_STARVATION_BOUND_DEFAULT,
                                    .lag_max_ns = BZ_LAG_MAX_DEFAULT_NS};
     for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
@@ -29,10 +27,6 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
             program->args.primitive = scenario->primitives[index];
         }
     }
-}
-
-bool bz_program_is_recording(const struct bz_program *program) {
-    return program->scenario->file != NULL && program->scenario->file->is_recording;
 }
 
 uint64_t bz_program_steps_in(const struct bz_program *program, uint64_t time_ns) {

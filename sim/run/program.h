@@ -28,9 +28,6 @@ struct bz_program {
     uint32_t pinned;              /* parameters that were set, as bits: never drawn (sizes.h) */
 };
 
-/* Whether it repeats a recording. */
-bool bz_program_is_recording(const struct bz_program *program);
-
 /* The program with default settings. */
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy);

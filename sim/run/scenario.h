@@ -55,11 +55,6 @@ struct bz_scenario_args {
 /* The file of a scenario, set with `file`. It is read once. */
 struct bz_scenario_file {
     const char *summary;
-    size_t bytes_max; /* 0: BZ_FILE_BYTES_MAX */
-    /* The file says what happened in another run, which this one repeats. There is one schedule, so
-     * the defaults are strategy and order fifo, no cancels, many steps and one run, and nothing is
-     * searched or shrunk. */
-    bool is_recording;
     /* Parses the text into `file`, BZ_FILE_WORDS zeroed words that setup() finds in args->file. The
      * text is not trusted. False with a message that starts with `origin` and names the place; also
      * refuses what the variant does not offer. */

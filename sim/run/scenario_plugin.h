@@ -32,7 +32,7 @@
 
 BZ_BEGIN_DECLS
 
-#define BZ_SCENARIO_VERSION 2u
+#define BZ_SCENARIO_VERSION 3u
 
 /* `version` stays the first member for ever. The sizes check that both sides were compiled with the
  * same structures. */

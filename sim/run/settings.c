@@ -94,10 +94,8 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
                                   "shows them all; one of a plug-in is there after --plugin "
                                   "FILE.so"));
     }
-    bool is_recording = scenario->file != NULL && scenario->file->is_recording;
-    const struct bz_strategy *strategy = bz_strategy_find(strategy_name != NULL ? strategy_name
-                                                          : is_recording        ? "fifo"
-                                                                                : "portfolio");
+    const struct bz_strategy *strategy =
+        bz_strategy_find(strategy_name == NULL ? "portfolio" : strategy_name);
     if (strategy == NULL) {
         return fail_unlisted(error, error_bytes, "strategy", strategy_name, bz_strategies,
                              offsetof(struct bz_strategy, name),

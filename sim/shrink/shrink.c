@@ -255,10 +255,6 @@ static bool begin_elsewhere(struct bz_shrinking *shrinking) {
 
 static void shrink(struct bz_shrinking *shrinking) {
     struct bz_shrink_result *result = shrinking->result;
-    if (bz_program_is_recording(shrinking->config->program)) {
-        result->end = BZ_SHRINK_MINIMAL; /* it has one schedule */
-        return;
-    }
     bool (*const phases[])(struct bz_shrinking *) = {bz_shrink_passes, begin_elsewhere,
                                                      bz_shrink_leaps, bz_shrink_drawn};
     uint64_t cost_max = shrinking->cost_max;

@@ -4,12 +4,11 @@
 #                                             use
 #   lib/                                      the static libraries
 #   lib/cmake/buzzer/                         find_package(buzzer): buzzer::primitives, buzzer::uv,
-#                                             buzzer::live, buzzer::sim, buzzer::property,
-#                                             buzzer::program, buzzer_add_plugin(),
-#                                             buzzer_add_property_test()
+#                                             buzzer::sim, buzzer::property, buzzer::program,
+#                                             buzzer_add_plugin(), buzzer_add_property_test()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
 #                                             simulator, too), buzzer-property.pc,
-#                                             buzzer-plugin.pc, buzzer-live.pc
+#                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages, one for each
 #                                             command of buzzer
 #   share/bash-completion/completions/,       what makes the shells complete command lines
@@ -18,7 +17,7 @@
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
 #                                             gate, poll, coroutine, fibers and weighted, plug-ins
 #                                             of all styles, and their manual; uv, a service on
-#                                             libuv, its client, and its judged run
+#                                             libuv and its client
 #
 # Targets that do not exist are left out. Nothing installed holds an absolute path, so that the
 # prefix may be moved.
@@ -120,7 +119,6 @@ function(buzzer_install_headers)
         waitq weighted_semaphore)
     if(TARGET buzzer-uv)
         buzzer_install_folder(primitives/uv driver tcp)
-        buzzer_install_folder(scenarios/live live)
         install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/uv"
                 DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     endif()

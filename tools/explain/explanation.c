@@ -205,8 +205,6 @@ static void weigh(struct bz_explanation *explanation) {
     if (program->contain.is_on && bz_oracle_ends_process(explanation->shrunk.violation.oracle)) {
         explanation->why_not = "The code ends its process, so no other schedules were tried: no "
                                "choice was weighed, and no passing run was sought.";
-    } else if (bz_program_is_recording(program)) {
-        explanation->why_not = "A recording has one schedule, so no other ones were tried.";
     } else if (!explanation->shrunk.has_answers) {
         explanation->why_not = "The smallest run has more choices than a token can name, so no "
                                "other schedules were tried: no choice was weighed.";

@@ -183,33 +183,6 @@ Test(source, the_loop_calls) {
     bz_judge_destroy(judge);
 }
 
-/* The storage of a primitive is used again: what its old life left is not judged. */
-Test(source, an_object_ends) {
-    struct bz_judge *judge = new_judge();
-    begin(judge);
-    static char name[] = "lock";
-    uint32_t first = bz_judge_add_permits(judge, name, BZ_PRIMITIVE_LOCK, 0, 1, NULL);
-    bz_judge_acquires(judge, first);
-    bz_judge_acquired(judge, first, BZ_OK);
-    bz_judge_end_object(judge, first);
-    uint32_t second = bz_judge_add_permits(judge, name, BZ_PRIMITIVE_LOCK, 0, 1, NULL);
-    cr_expect(eq(u32, second, first));
-    bz_judge_acquires(judge, second);
-    bz_judge_acquired(judge, second, BZ_OK);
-    cr_expect(eq(int, bz_judge_verdict(judge), BZ_RUN_PASSED));
-    /* Another kind has another number, and so has a lock that somebody waits for. */
-    bz_judge_end_object(judge, second);
-    uint32_t other = bz_judge_add_event(judge, name, 0, NULL);
-    cr_expect(ne(u32, other, second));
-    bz_judge_end_object(judge, other);
-    bz_judge_waits(judge, other);
-    suspend(judge);
-    cr_expect(ne(u32, bz_judge_add_event(judge, name, 0, NULL), other));
-    bz_judge_name_object(judge, other, "doors");
-    cr_expect(strcmp(bz_judge_object_name(judge, other), "doors") == 0);
-    bz_judge_destroy(judge);
-}
-
 /* A name may be given late; a protected task is never a victim. */
 Test(source, rename_and_protect) {
     struct bz_judge *judge = new_judge();

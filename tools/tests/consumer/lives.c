@@ -12,7 +12,7 @@ int main(void) {
     uv_loop_t uv;
     struct bz_uv *driver;
     struct bz_loop *loop = bz_loop_new(NULL);
-    if (loop == NULL || uv_loop_init(&uv) != 0 || bz_uv_new(&driver, loop, &uv, NULL) != 0) {
+    if (loop == NULL || uv_loop_init(&uv) != 0 || bz_uv_new(&driver, loop, &uv) != 0) {
         return 1;
     }
     struct bz_task *task = bz_task_spawn(loop, "sleeper", 0, sleeper, loop);

@@ -102,8 +102,7 @@ static uint64_t percentile_us(const struct load *load, uint64_t percent) {
 }
 
 static int run(struct load *load, uv_loop_t *uv, uint64_t duration_ns) {
-    const struct bz_uv_config live = {0};
-    if (bz_uv_new(&load->driver, load->loop, uv, &live) != 0) {
+    if (bz_uv_new(&load->driver, load->loop, uv) != 0) {
         return 1;
     }
     uint64_t begin_ns = uv_hrtime();

@@ -1,5 +1,4 @@
-/* The tasks of the example: see service_main.c. They run live, and in the simulator
- * (scenarios/live/service.c). */
+/* The tasks of the example: see service_main.c. */
 #include "service.h"
 
 #include <signal.h>
@@ -131,7 +130,7 @@ static void on_signal(uv_signal_t *handle, int number) {
 static void watch_signals(struct service *service) {
     static const int numbers[2] = {SIGINT, SIGTERM};
     bz_uv_op_begin(&service->stop, service->driver);
-    for (unsigned index = 0; index < 2 && !bz_uv_is_replay(service->driver); index++) {
+    for (unsigned index = 0; index < 2; index++) {
         uv_signal_init(bz_uv_uv(service->driver), &service->signals[index]);
         service->signals[index].data = service;
         uv_signal_start(&service->signals[index], on_signal, numbers[index]);
@@ -141,8 +140,7 @@ static void watch_signals(struct service *service) {
 static void print_port(struct service *service) {
     struct sockaddr_in bound;
     int size = sizeof bound;
-    if (!bz_uv_is_replay(service->driver) &&
-        uv_tcp_getsockname(&service->listener.handle, (struct sockaddr *)&bound, &size) == 0) {
+    if (uv_tcp_getsockname(&service->listener.handle, (struct sockaddr *)&bound, &size) == 0) {
         printf("port %u\n", ntohs(bound.sin_port));
         fflush(stdout);
     }

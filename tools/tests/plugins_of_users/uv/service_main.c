@@ -9,9 +9,6 @@
  * closes all connections and prints what it did.
  *
  *     exit code 0: all is well; 1: it is not, said on stderr; 2: usage
- *
- * BZ_RECORD=FILE records a run, and BZ_REPLAY=FILE repeats it without a network (driver.h).
- * scenarios/live/service.c repeats it in the simulator.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -25,16 +22,13 @@
 static int run(struct service *service, struct bz_loop *loop, uv_loop_t *uv,
                const unsigned *numbers) {
     struct bz_uv *driver;
-    int error = bz_uv_new(&driver, loop, uv, NULL);
+    int error = bz_uv_new(&driver, loop, uv);
     if (error != 0) {
         fprintf(stderr, "uv-service: %s\n", uv_strerror(error));
         return 1;
     }
     struct bz_task *task = service_start(service, driver, numbers[1], numbers[2]);
     enum bz_status status = task == NULL ? BZ_NO_MEMORY : bz_uv_run(driver);
-    if (bz_uv_error(driver) != NULL) {
-        fprintf(stderr, "uv-service: %s\n", bz_uv_error(driver));
-    }
     if (status == BZ_OK) {
         status = bz_task_join(task); /* it has ended, so this does not suspend */
         bz_task_free(task);
