@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "primitives/runtime/loop.h"
+#include "primitives/runtime/mem.h"
 #include "sim/choice/strategy.h"
 #include "sim/run/settings.h"
 #include "sim/run/sizes.h"
@@ -11,8 +13,8 @@
 
 /* --- what a finding is about ------------------------------------------------------------------ */
 
-static const char *const topic_names[BZ_TOPIC_COUNT] = {
-    "runs", "statuses", "determinism", "memory", "leaks", "view", "behaviour"};
+static const char *const topic_names[BZ_TOPIC_COUNT] = {"runs",  "statuses", "determinism",
+                                                        "leaks", "view",     "behaviour"};
 
 const char *bz_topic_name(enum bz_topic topic) {
     return topic_names[topic];
@@ -35,8 +37,8 @@ static const struct {
     {"exit", BZ_TOPIC_RUNS, SHOWN_NONE, NULL},
     {"status", BZ_TOPIC_STATUSES, SHOWN_NONE, NULL},
     {"nondeterminism", BZ_TOPIC_DETERMINISM, SHOWN_NONE,
-     "Its state must be in the loop's arena, and nothing may depend on time, addresses, random "
-     "numbers or threads."},
+     "Its state must be in the loop's arena (code that calls malloc(): sim/variant/malloc.h), and "
+     "nothing may depend on time, addresses, random numbers or threads."},
     {"leak", BZ_TOPIC_LEAKS, SHOWN_NONE,
      "Entries stay in its queue, or its `view` or `queued` counts what is not there."},
     {"pool-entry", BZ_TOPIC_LEAKS, SHOWN_NONE,
@@ -224,60 +226,127 @@ static bool try_without(struct bz_conformance *check, const struct bz_conformanc
     return true;
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
+/* --- leaks ------------------------------------------------------------------------------------ */
 
-static void __attribute__((format(printf, 4, 5)))
-add_measured(struct bz_conformance *check, enum bz_topic topic, const char *meaning,
-             const char *format, ...) {
+#define CHILD_NS UINT64_C(20000000000) /* of CPU time, for all of it */
+#define FEW 4                          /* rounds, and cancels */
+#define MANY 204
+#define KEPT_MAX 50u /* blocks that objects and tasks may keep for good */
+
+struct leaks {
+    const struct bz_conformance *check;
+    uint64_t blocks[2]; /* of the arena, after few rounds and after many */
+    bool is_done;       /* both runs passed */
+    bool is_in_fini;
+    uint64_t blocks_after_fini; /* more than before init */
+};
+
+static bool set_param(struct bz_program *program, const char *name, int64_t value) {
+    const struct bz_param *params = program->scenario->params;
+    uint32_t index = 0;
+    while (params[index].name != NULL && strcmp(params[index].name, name) != 0) {
+        index++;
+    }
+    if (params[index].name != NULL) {
+        program->args.values[index] = value;
+    }
+    return params[index].name != NULL;
+}
+
+/* In order fifo, with as many rounds. A task that is cancelled goes on where the scenario knows
+ * that (`manner` 4); elsewhere there are no cancels. */
+static bool has_rounds(struct bz_program *program, int64_t rounds) {
+    (void)set_param(program, "cancels", set_param(program, "manner", 4) ? rounds : 0);
+    program->order = BZ_ORDER_FIFO;
+    program->cancel_windows = 0;
+    return set_param(program, "rounds", rounds) || set_param(program, "items", rounds) ||
+           set_param(program, "operations", rounds);
+}
+
+/* The first scenario of the primitive that has rounds; false: none has. */
+static bool find_rounds(const struct bz_conformance *check, struct bz_program *program,
+                        int64_t rounds) {
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        if (uses(*next, check->primitive)) {
+            bz_program_init(program, *next, check->variant, &bz_strategy_random);
+            program->args.primitive = check->primitive;
+            if (has_rounds(program, rounds)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* In a child process. */
+static void count_blocks(void *context) {
+    struct leaks *leaks = context;
+    bool is_ok = true;
+    for (unsigned which = 0; which < 2; which++) {
+        struct bz_program program;
+        is_ok = is_ok && find_rounds(leaks->check, &program, which == 0 ? FEW : MANY);
+        if (is_ok) {
+            struct bz_world *world = bz_lack_check(bz_program_new_world(&program), "a simulation");
+            is_ok = bz_program_run(&program, world, 0) == BZ_RUN_PASSED;
+            leaks->blocks[which] = bz_mem_live_blocks(bz_loop_mem(world->loop));
+        }
+    }
+    leaks->is_done = is_ok;
+    const struct bz_permit_ops *ops = leaks->check->primitive < BZ_PERMIT_PRIMITIVES
+                                          ? leaks->check->variant->permits[leaks->check->primitive]
+                                          : NULL;
+    if (ops != NULL && ops->fini != NULL) {
+        struct bz_loop *loop = bz_lack_check(bz_loop_new(NULL), "a loop");
+        struct bz_mem *mem = bz_loop_mem(loop);
+        void *instance = bz_lack_check(bz_mem_alloc(mem, ops->instance_bytes), "an object");
+        uint64_t before = bz_mem_live_blocks(mem);
+        if (ops->init(instance, loop, 1) == BZ_OK) {
+            leaks->is_in_fini = true;
+            ops->fini(instance);
+            leaks->is_in_fini = false;
+            leaks->blocks_after_fini = bz_mem_live_blocks(mem) - before;
+        }
+    }
+}
+
+static void __attribute__((format(printf, 2, 3)))
+add_leak(struct bz_conformance *check, const char *format, ...) {
     if (check->fault_count < BZ_FAULTS_MAX) {
         struct bz_fault_found *fault = &check->faults[check->fault_count++];
         va_list arguments;
         va_start(arguments, format);
-        *fault = (struct bz_fault_found){.topic = topic, .meaning = meaning, .sessions = 1};
+        *fault = (struct bz_fault_found){.topic = BZ_TOPIC_LEAKS, .sessions = 1};
         vsnprintf(fault->message, sizeof fault->message, format, arguments);
         va_end(arguments);
     }
 }
 
-static void add_memory(struct bz_conformance *check) {
-    const struct bz_plugin_memory *memory = &check->memory;
-    static const char rule[] =
-        "All its state must come from bz_mem_alloc(bz_loop_mem(loop), ...) "
-        "or be on the stack: `run` and `explore` go back to earlier states. "
-        "For code that calls malloc(): sim/variant/malloc.h; for C++ and its "
-        "exceptions: new.hpp.";
-    if (memory->heap_bytes > 0) {
-        add_measured(check, BZ_TOPIC_MEMORY, rule,
-                     "it keeps memory of malloc(): %llu bytes more after %u runs%s%s",
-                     (unsigned long long)memory->heap_bytes, memory->runs,
-                     memory->imports[0] == '\0' ? "" : "; it calls ", memory->imports);
-    } else if (memory->heap_held_bytes > 0) {
-        add_measured(check, BZ_TOPIC_MEMORY, rule,
-                     "an object and the tasks that wait for it hold %llu bytes of malloc()%s%s",
-                     (unsigned long long)memory->heap_held_bytes,
-                     memory->imports[0] == '\0' ? "" : "; it calls ", memory->imports);
+/* False if something ran out. */
+static bool find_leaks(struct bz_conformance *check, const struct bz_conformance_config *config) {
+    struct bz_contain contain = bz_cli_catalog.contain;
+    struct leaks *leaks =
+        bz_lack_check(bz_shared_alloc(sizeof *leaks), "a page for a child process");
+    struct bz_death death;
+    contain.step_ns = CHILD_NS;
+    contain.stop = config->stop;
+    leaks->check = check;
+    enum bz_child_state state = bz_contain_call(&contain, NULL, count_blocks, leaks, &death);
+    check->has_counted = leaks->is_done;
+    if (state == BZ_CHILD_LACKS) {
+        memcpy(check->lack, death.how, sizeof check->lack);
+    } else if (state == BZ_CHILD_DIED && leaks->is_in_fini) {
+        add_leak(check, "fini ends the process: %s", death.how);
+    } else if (leaks->blocks_after_fini > 0) {
+        add_leak(check, "after fini, the arena has %llu more %s than before init",
+                 (unsigned long long)leaks->blocks_after_fini,
+                 leaks->blocks_after_fini == 1 ? "block" : "blocks");
     }
-    if (memory->static_bytes > 0) {
-        add_measured(check, BZ_TOPIC_MEMORY, rule,
-                     "a run changes %llu bytes of its static variables, the first in %s",
-                     (unsigned long long)memory->static_bytes, memory->static_place);
+    if (leaks->is_done && leaks->blocks[1] > leaks->blocks[0] + KEPT_MAX) {
+        add_leak(check, "%d more rounds of each task leave %llu more blocks in the arena",
+                 MANY - FEW, (unsigned long long)(leaks->blocks[1] - leaks->blocks[0]));
     }
-    if (memory->blocks_left > 0) {
-        add_measured(check, BZ_TOPIC_LEAKS, NULL,
-                     "three tasks make one more operation each, one of them is cancelled, and then "
-                     "the arena has %llu more %s",
-                     (unsigned long long)memory->blocks_left,
-                     memory->blocks_left == 1 ? "block" : "blocks");
-    }
-    if (memory->fini_death[0] != '\0') {
-        add_measured(check, BZ_TOPIC_LEAKS, NULL, "fini ends the process: %s", memory->fini_death);
-    }
-    if (memory->blocks_after_fini > 0) {
-        add_measured(check, BZ_TOPIC_LEAKS, NULL,
-                     "after fini, the arena has %llu more %s than before init",
-                     (unsigned long long)memory->blocks_after_fini,
-                     memory->blocks_after_fini == 1 ? "block" : "blocks");
-    }
+    bz_shared_free(leaks, sizeof *leaks);
+    return state != BZ_CHILD_LACKS;
 }
 
 /* --- the check -------------------------------------------------------------------------------- */
@@ -286,15 +355,8 @@ const char *bz_conformance_gap(const struct bz_conformance *check, enum bz_topic
     const struct bz_permit_ops *permits =
         check->primitive < BZ_PERMIT_PRIMITIVES ? check->variant->permits[check->primitive] : NULL;
     switch (topic) {
-    case BZ_TOPIC_MEMORY:
-        return check->memory.is_measured ? NULL : check->memory_gap;
     case BZ_TOPIC_LEAKS:
-        return check->memory.is_finished ? NULL
-               : bz_plugin_memory_has_tour(check->primitive)
-                   ? "the small program that would show it does not end"
-               : check->primitive == BZ_PRIMITIVE_MODELLED
-                   ? "no small program is known that would show it"
-                   : "only the queue of this primitive is watched, not its memory";
+        return check->has_counted ? NULL : "the long run that would show it does not pass";
     case BZ_TOPIC_VIEW:
         return permits != NULL && permits->view == NULL
                    ? "it has no `view`: permits and queue are judged by what callers see"
@@ -316,12 +378,7 @@ bool bz_conformance_check(struct bz_conformance *check,
         is_ok = try_without(check, config, (enum shown)shown);
     }
     if (is_ok && !check->is_interrupted) {
-        is_ok =
-            bz_plugin_memory_measure(&check->memory, check->variant, check->primitive, check->lack);
-        snprintf(check->memory_gap, sizeof check->memory_gap,
-                 "the runs that would be compared do not end%s%s",
-                 check->memory.imports[0] == '\0' ? "" : "; it calls ", check->memory.imports);
-        add_memory(check);
+        is_ok = find_leaks(check, config);
     }
     return is_ok;
 }

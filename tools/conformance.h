@@ -6,7 +6,7 @@
  * (`view`, `locked`, `queued`). If they find nothing now, callers see nothing wrong, and what the
  * function says is wrong.
  *
- * The memory of the variant is watched in a child process (plugin_memory.h). */
+ * A leak is memory of the arena that grows with the number of operations, or that fini leaves. */
 #ifndef BZ_TOOLS_CONFORMANCE_H
 #define BZ_TOOLS_CONFORMANCE_H
 
@@ -15,19 +15,18 @@
 #include <stdint.h>
 
 #include "sim/run/campaign.h"
-#include "tools/plugin_memory.h"
+#include "traces/lack.h"
 
 /* What the contract is about, in the order of the report. */
 enum bz_topic {
     BZ_TOPIC_RUNS,        /* it neither crashes nor hangs */
     BZ_TOPIC_STATUSES,    /* operations return what they may */
     BZ_TOPIC_DETERMINISM, /* equal seeds, equal runs */
-    BZ_TOPIC_MEMORY,      /* its state is in the loop's arena */
     BZ_TOPIC_LEAKS,       /* nothing is left behind */
     BZ_TOPIC_VIEW,        /* view, locked and queued say what is */
     BZ_TOPIC_BEHAVIOUR,   /* it does what a primitive must do, and what it claims */
 };
-#define BZ_TOPIC_COUNT 7
+#define BZ_TOPIC_COUNT 6
 
 const char *bz_topic_name(enum bz_topic topic);
 
@@ -53,9 +52,8 @@ struct bz_conformance {
     uint64_t cut;    /* schedules that hit the step limit: they prove nothing */
     bool is_interrupted;
     char lack[BZ_LACK_BYTES]; /* not empty: this ran out, and ended the check */
-    struct bz_plugin_memory memory;
-    char memory_gap[sizeof((struct bz_plugin_memory *)0)->imports + 64]; /* if not measured */
-    uint32_t fault_count; /* at most BZ_FAULTS_MAX; the rest is not kept */
+    bool has_counted;         /* the blocks of the arena, in a short run and a long one */
+    uint32_t fault_count;     /* at most BZ_FAULTS_MAX; the rest is not kept */
     struct bz_fault_found faults[BZ_FAULTS_MAX];
 };
 
