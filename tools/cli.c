@@ -15,6 +15,7 @@
 #include "sim/choice/choice.h"
 #include "sim/run/budget.h"
 #include "tools/ending.h"
+#include "tools/gone.h"
 #include "tools/plugins.h"
 #include "tools/progress.h"
 #include "tools/wrap.h"
@@ -240,7 +241,9 @@ struct survey {
     const struct argp_option *known[LONG_OPTIONS_MAX];
     const char *names[LONG_OPTIONS_MAX];
     size_t count;
-    char mistake[512]; /* the first one; empty: none */
+    const char *command;
+    const struct bz_gone *gone; /* the first word that an earlier version had; NULL: none */
+    char mistake[512];          /* the first one; empty: none */
     bool is_help;      /* it asks for help, which is no error */
     bool has_json;
 };
@@ -321,11 +324,18 @@ static bool look_at_letters(struct survey *survey, const char *letters, bool is_
     return takes;
 }
 
+static void note_gone(struct survey *survey, const char *option, const char *value) {
+    if (survey->gone == NULL) {
+        survey->gone = bz_gone_find(survey->command, option, value);
+    }
+}
+
 static void look_at(struct survey *survey, int argc, char **argv) {
     for (int index = 1; index < argc && strcmp(argv[index], "--") != 0; index++) {
         const char *word = argv[index];
         bool is_last = index + 1 == argc;
         if (word[0] != '-' || word[1] == '\0') {
+            note_gone(survey, NULL, word);
             continue;
         }
         if (word[1] != '-') {
@@ -335,12 +345,15 @@ static void look_at(struct survey *survey, int argc, char **argv) {
         size_t length = strcspn(word + 2, "=");
         const struct argp_option *option = find_long_option(survey, word + 2, length);
         const char *value = word[2 + length] == '=' ? word + 3 + length : NULL;
-        index += option != NULL && takes_next(survey, option, value, is_last);
+        bool takes = option != NULL && takes_next(survey, option, value, is_last);
+        index += takes;
+        note_gone(survey, option != NULL ? option->name : word + 2,
+                  takes && !is_last ? argv[index] : value);
     }
 }
 
 void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
-    struct survey survey = {.count = 0};
+    struct survey survey = {.command = argv[0]};
     for (const struct argp_option *option = argp->options;
          option != NULL && (option->name != NULL || option->doc != NULL); option++) {
         survey.known[survey.count] = option;
@@ -355,6 +368,9 @@ void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input) {
     look_at(&survey, argc, argv);
     if (survey.has_json) {
         bz_ending_want_json();
+    }
+    if (survey.gone != NULL) {
+        bz_gone_refuse(argv[0], survey.gone);
     }
     if (survey.mistake[0] != '\0') {
         exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "%s ('%s --help' lists them)", survey.mistake,

@@ -37,10 +37,9 @@ static void parse_format(struct argp_state *state, void *target, const char *nam
 }
 
 static const struct bz_option options[] = {
-    {"format", "text|mermaid|dot|perfetto|html|asyncio|c",
-     "text (the default): lanes of tasks; mermaid: a sequence diagram; dot: Graphviz, what follows "
-     "from what; perfetto: trace events for ui.perfetto.dev; html: a page for the browser; "
-     "asyncio: a Python program; c: a test for Criterion",
+    {"format", "text|mermaid|html|asyncio",
+     "text (the default): lanes of tasks; mermaid: a sequence diagram; html: a page for the "
+     "browser; asyncio: a Python program",
      BZ_OPTION_PARSED, .is_once = true, .parse = parse_format},
     {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
      offsetof(struct show, output), .is_once = true, .letter = 'o'},

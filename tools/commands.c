@@ -5,6 +5,7 @@
 
 #include "tools/cli.h"
 #include "tools/ending.h"
+#include "tools/gone.h"
 #include "traces/lack.h"
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
@@ -88,6 +89,10 @@ const struct bz_command *bz_commands_find(const char *name) {
         if (strcmp(name, names[index]) == 0) {
             return &bz_commands[index];
         }
+    }
+    const struct bz_gone *gone = bz_gone_find(name, NULL, NULL);
+    if (gone != NULL) {
+        bz_gone_refuse(bz_cli_program, gone);
     }
     bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
                 bz_cli_hint(name, names, COMMAND_COUNT), bz_cli_program);

@@ -25,7 +25,7 @@ extern const struct bz_embedded bz_scenario_templates[];
 /* The commands of `buzzer replay --gdb`: in gdb's own language, and then in Python. */
 extern const struct bz_embedded bz_gdb_scripts[];
 
-/* The templates of `buzzer show`: page.html, player.py, player.c */
+/* The templates of `buzzer show`: page.html, player.py */
 extern const struct bz_embedded bz_show_templates[];
 
 /* The page of `buzzer merge`: merge_page.html */

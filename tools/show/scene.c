@@ -7,14 +7,9 @@
 #include "traces/lack.h"
 
 static const struct bz_scene_program programs[] = {
-    {"scope",
-     {"workers", "rounds", "sleep-ns", "cancels"},
-     "#include \"primitives/runtime/timeout.h\"\n"},
+    {"scope", {"workers", "rounds", "sleep-ns", "cancels"}},
     {"deferred",
-     {"crowd", "permits", "rounds", "arrival", "hold", "nesting", "patience", "cancels"},
-     "#include \"primitives/runtime/future.h\"\n"
-     "#include \"primitives/runtime/timer.h\"\n"
-     "#include \"primitives/sync/deferred_semaphore.h\"\n"},
+     {"crowd", "permits", "rounds", "arrival", "hold", "nesting", "patience", "cancels"}},
 };
 
 static bool is(const char *text, const char *word) {

@@ -1,6 +1,6 @@
 /* Programs that a trace tells too little of to be played act by act, because timeout scopes and
  * callbacks leave no events: the scenarios `scope` and `deferred`. Their programs are written out
- * (scope.py, deferred.c.in, ...), and get what the trace has: settings, draws, and the order of
+ * (scope.py, deferred.py), and get what the trace has: settings, draws, and the order of
  * steps, timers and cancels. */
 #ifndef BZ_TOOLS_SHOW_SCENE_H
 #define BZ_TOOLS_SHOW_SCENE_H
@@ -10,9 +10,8 @@
 #define BZ_SCENE_VALUES 8u
 
 struct bz_scene_program {
-    const char *name;                    /* of the scenario; its files are NAME.py and NAME.c */
+    const char *name;                    /* of the scenario; its file is NAME.py */
     const char *values[BZ_SCENE_VALUES]; /* the settings that it needs; then NULL */
-    const char *includes;                /* of the C program */
 };
 
 /* NULL: the trace is of another scenario, or lacks one of the settings. O(events). */

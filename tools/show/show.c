@@ -12,14 +12,9 @@
 const struct bz_show_format bz_show_formats[] = {
     {"text", "lanes in columns, one line for each thing that happened", bz_show_text, false, NULL},
     {"mermaid", "a sequence diagram for Markdown", bz_show_mermaid, false, NULL},
-    {"dot", "what follows from what, for Graphviz", bz_show_dot, false, NULL},
-    {"perfetto", "trace events in JSON for ui.perfetto.dev and chrome://tracing", bz_show_perfetto,
-     false, NULL},
     {"html", "a page to look at in a browser, in one file", bz_show_html, true, NULL},
     {"asyncio", "a Python program that makes the same schedule with asyncio", bz_show_asyncio,
      false, bz_script_refuses},
-    {"c", "a test for Criterion that makes the same schedule with the primitives that ship",
-     bz_show_criterion, false, bz_script_refuses},
     {NULL},
 };
 

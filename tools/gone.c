@@ -1,0 +1,57 @@
+#include "tools/gone.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli.h"
+
+const struct bz_gone bz_gone[] = {
+    {"show", "format", "dot", "use '--format mermaid', or 'html' for a long run"},
+    {"show", "format", "perfetto", "use '--format html', which needs no other program"},
+    {"show", "format", "c",
+     "keep the trace in a folder that a property test reads first: '--corpus DIR' in "
+     "'struct bz_property', or CORPUS in buzzer_add_property_test()"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static bool is(const char *text, const char *word, size_t length) {
+    return text != NULL && strncmp(text, word, length) == 0 && text[length] == '\0';
+}
+
+static bool has_value(const char *list, const char *value) {
+    for (const char *word = list; word != NULL && *word != '\0';) {
+        size_t length = strcspn(word, ",");
+        if (is(value, word, length)) {
+            return true;
+        }
+        word += length + (word[length] == ',');
+    }
+    return false;
+}
+
+const struct bz_gone *bz_gone_find(const char *command, const char *option, const char *value) {
+    const char *space = strrchr(command, ' ');
+    command = space == NULL ? command : space + 1;
+    for (const struct bz_gone *gone = bz_gone; gone->command != NULL; gone++) {
+        bool is_option =
+            option == NULL ? gone->option == NULL : is(gone->option, option, strcspn(option, "="));
+        bool is_value = gone->value == NULL || has_value(value, gone->value);
+        if (strcmp(gone->command, command) == 0 && is_option && is_value &&
+            (gone->option != NULL || (gone->value == NULL) == (value == NULL))) {
+            return gone;
+        }
+    }
+    return NULL;
+}
+
+void bz_gone_refuse(const char *name, const struct bz_gone *gone) {
+    const char *option = gone->option;
+    const char *value = gone->value;
+    exit(bz_cli_fail(name, BZ_EXIT_USAGE, "'%s%s%s%s' was removed in 0.2: %s",
+                     option != NULL  ? "--"
+                     : value == NULL ? gone->command
+                                     : "",
+                     option != NULL ? option : "", option != NULL && value != NULL ? " " : "",
+                     value != NULL ? value : "", gone->instead));
+}
