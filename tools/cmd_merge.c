@@ -9,7 +9,6 @@
 #include "sim/run/tally.h"
 #include "tools/cli.h"
 #include "tools/findings.h"
-#include "tools/merge_page.h"
 #include "tools/options.h"
 #include "tools/report.h"
 #include "tools/report/cases.h"
@@ -19,8 +18,6 @@
 #include "traces/text.h"
 
 #define ARGUMENTS_MAX 4096u
-#define HISTORY_MAX 1000u
-#define REPORT_BYTES_MAX ((size_t)64 << 20u)
 
 struct merge {
     const char *name;
@@ -30,39 +27,22 @@ struct merge {
     bool is_strict;
     bool is_json;
     bool is_quiet;
-    const char *history[HISTORY_MAX]; /* files of earlier reports */
-    size_t history_count;
-    struct bz_merge_document documents[HISTORY_MAX + 1]; /* these, and the report */
     struct bz_shard_files shards;
     struct bz_ci ci;
     struct bz_kept_findings findings;
     int findings_code; /* the worst of their exit codes */
 };
 
-static void add_history(struct argp_state *state, void *target, const char *option, char *text) {
-    struct merge *merge = target;
-    if (merge->history_count == HISTORY_MAX) {
-        bz_cli_misuse(state, "--%s: more than %u reports", option, HISTORY_MAX);
-    }
-    merge->history[merge->history_count++] = text;
-}
-
 static void check_options(struct argp_state *state, void *target) {
     const struct merge *merge = target;
     if (merge->paths[0] == NULL) {
         bz_cli_misuse(state, "a folder is missing: name the --out folders of the shards");
-    } else if (merge->history_count > 0 && merge->out == NULL) {
-        bz_cli_misuse(state, "--history needs --out DIR: the page of the report shows the trend");
     }
 }
 
 static const struct bz_option options[] = {
     {"out", "DIR", "Write report.json and a trace of each finding to DIR", BZ_OPTION_TEXT,
      offsetof(struct merge, out), .is_once = true, .letter = 'o'},
-    {"history", "FILE",
-     "The report.json of an earlier campaign of this program, the oldest first; the page shows "
-     "the trend",
-     BZ_OPTION_PARSED, .parse = add_history},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
      offsetof(struct merge, keeps_size)},
     BZ_SEARCH_OPTIONS(struct merge, findings.limits),
@@ -122,40 +102,6 @@ static void print_same(const struct bz_kept_findings *kept) {
     }
 }
 
-/* --- earlier reports -------------------------------------------------------------------------- */
-
-/* Before anything is done: a wrong name should not cost the work. */
-static int read_history(struct merge *merge) {
-    for (size_t index = 0; index < merge->history_count; index++) {
-        struct bz_merge_document *document = &merge->documents[index];
-        char error[BZ_ERROR_BYTES];
-        size_t length;
-        char *text =
-            bz_file_read(merge->history[index], REPORT_BYTES_MAX, &length, error, sizeof error);
-        document->name = merge->history[index];
-        document->json = text == NULL ? NULL
-                                      : bz_json_parse(text, length, BZ_JSON_DEPTH_MAX,
-                                                      document->name, error, sizeof error);
-        free(text);
-        if (document->json == NULL) {
-            return bz_cli_fail(merge->name, BZ_EXIT_USAGE, "--history: %s", error);
-        }
-    }
-    return BZ_EXIT_OK;
-}
-
-static int check_history(const struct merge *merge, const struct bz_json *report) {
-    for (size_t index = 0; index < merge->history_count; index++) {
-        const struct bz_merge_document *document = &merge->documents[index];
-        const char *fault = bz_merge_document_fault(document->json, report);
-        if (fault != NULL) {
-            return bz_cli_fail(merge->name, BZ_EXIT_USAGE, "--history: %s %s", document->name,
-                               fault);
-        }
-    }
-    return BZ_EXIT_OK;
-}
-
 /* --- the report ------------------------------------------------------------------------------- */
 
 static struct bz_json *document(const struct merge *merge, const struct bz_run_report *report) {
@@ -184,46 +130,21 @@ static void print(const struct merge *merge, const struct bz_run_report *report)
     bz_text_fini(&text);
 }
 
-static int write_file(const struct merge *merge, const char *file, const char *text) {
-    char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/%s", merge->out, file);
-    return bz_file_replace(path, text, strlen(text))
-               ? BZ_EXIT_OK
-               : bz_cli_fail(merge->name, BZ_EXIT_USAGE, "%s: cannot be written: %s", path,
-                             strerror(errno));
-}
-
-static int write_page(struct merge *merge, const char *json) {
-    struct bz_merge_document *last = &merge->documents[merge->history_count];
-    struct bz_text page = {0};
-    char error[BZ_ERROR_BYTES];
-    *last = (struct bz_merge_document){
-        "this report",
-        bz_json_parse(json, strlen(json), BZ_JSON_DEPTH_MAX, "report", error, sizeof error)};
-    if (last->json == NULL) {
-        return bz_cli_fail(merge->name, BZ_EXIT_INTERNAL, "%s", error);
-    }
-    int code = check_history(merge, last->json);
-    if (code == BZ_EXIT_OK) {
-        bz_merge_page(merge->documents, merge->history_count + 1, &page);
-        code = write_file(merge, "report.html", page.bytes);
-    }
-    bz_text_fini(&page);
-    bz_json_free(last->json);
-    return code;
-}
-
 /* Frees the document. */
-static int write_files(struct merge *merge, struct bz_json *root) {
+static int write_report(const struct merge *merge, struct bz_json *root) {
+    char path[PATH_MAX + 16];
     struct bz_text text = {0};
     char *json = bz_json_print(root, true);
     bz_json_free(root);
     bz_text_add(&text, "%s\n", json);
     free(json);
-    int code = write_page(merge, text.bytes);
-    int written = write_file(merge, "report.json", text.bytes);
+    snprintf(path, sizeof path, "%s/report.json", merge->out);
+    int code = bz_file_replace(path, text.bytes, text.length)
+                   ? BZ_EXIT_OK
+                   : bz_cli_fail(merge->name, BZ_EXIT_USAGE, "%s: cannot be written: %s", path,
+                                 strerror(errno));
     bz_text_fini(&text);
-    return code == BZ_EXIT_OK ? written : code;
+    return code;
 }
 
 static int write_cases(const struct merge *merge, const struct bz_run_report *report) {
@@ -272,7 +193,7 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
     take_findings(merge, result);
     report.exit_code = merge->findings_code != BZ_EXIT_OK ? merge->findings_code
                                                           : bz_run_report_exit_code(&report);
-    int code = merge->out != NULL ? write_files(merge, document(merge, &report)) : BZ_EXIT_OK;
+    int code = merge->out != NULL ? write_report(merge, document(merge, &report)) : BZ_EXIT_OK;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     code = write_cases(merge, &report);
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
@@ -288,8 +209,7 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
 static int merge_campaign(struct merge *merge) {
     static struct bz_campaign_state sum;
     bz_campaign_begin(&sum);
-    int code = read_history(merge);
-    code = code == BZ_EXIT_OK ? bz_shard_files_join(&merge->shards, &sum) : code;
+    int code = bz_shard_files_join(&merge->shards, &sum);
     code = code == BZ_EXIT_OK
                ? bz_cases_name(&merge->ci, &merge->shards.of.checkpoint.program, true)
                : code;
@@ -328,8 +248,5 @@ int bz_command_merge(int argc, char **argv) {
     }
     bz_findings_fini(&merge.findings);
     bz_shard_files_fini(&merge.shards);
-    for (size_t index = 0; index < merge.history_count; index++) {
-        bz_json_free(merge.documents[index].json);
-    }
     return code;
 }

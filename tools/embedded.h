@@ -28,9 +28,6 @@ extern const struct bz_embedded bz_gdb_scripts[];
 /* The templates of `buzzer show`: page.html, player.py */
 extern const struct bz_embedded bz_show_templates[];
 
-/* The page of `buzzer merge`: merge_page.html */
-extern const struct bz_embedded bz_merge_templates[];
-
 /* The player of `buzzer lockstep`: player.py, and deferreds.py for Twisted */
 extern const struct bz_embedded bz_lockstep_scripts[];
 
