@@ -34,7 +34,7 @@ extern const struct bz_embedded bz_lockstep_scripts[];
 /* The parts of manual pages that are written by hand, COMMAND.mdoc each (tools/manual.c). */
 extern const struct bz_embedded bz_manual_parts[];
 
-/* What `buzzer completion` prints: buzzer.bash, buzzer.zsh, buzzer.fish */
+/* What `buzzer completion` prints: buzzer.bash */
 extern const struct bz_embedded bz_completion_scripts[];
 
 #endif

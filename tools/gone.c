@@ -15,6 +15,10 @@ const struct bz_gone bz_gone[] = {
     {"merge", "history", NULL,
      "each report is a JSON document, 'report.json' in the folder of --out, and a script can "
      "compare them"},
+    {"completion", NULL, "fish", "use bash, or zsh with bashcompinit"},
+    {"completion", NULL, "zsh",
+     "put 'autoload -U bashcompinit && bashcompinit' and 'eval \"$(buzzer completion bash)\"' into "
+     ".zshrc"},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -11,9 +11,7 @@
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages, one for each
 #                                             command of buzzer
-#   share/bash-completion/completions/,       what makes the shells complete command lines
-#   share/zsh/site-functions/,
-#   share/fish/vendor_completions.d/
+#   share/bash-completion/completions/        what makes bash complete command lines
 #   share/doc/buzzer/                         the licence; example.c, a source of events; callback,
 #                                             gate, poll, coroutine, fibers and weighted, plug-ins
 #                                             of all styles, and their manual; uv, a service on
@@ -101,10 +99,6 @@ function(buzzer_install_completion)
     set(folder "${PROJECT_SOURCE_DIR}/tools/completion")
     install(FILES "${folder}/buzzer.bash" RENAME buzzer
             DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
-    install(FILES "${folder}/buzzer.zsh" RENAME _buzzer
-            DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
-    install(FILES "${folder}/buzzer.fish"
-            DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 endfunction()
 
 # The public headers: what programs, plug-ins and sources of events include, and what those include.

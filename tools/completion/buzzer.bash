@@ -1,9 +1,11 @@
-# bash: completes command lines of buzzer. The program says what fits, `buzzer completion words`.
+# bash, and zsh with bashcompinit: completes command lines of buzzer. The program says what fits,
+# `buzzer completion words`.
 _buzzer() {
-    local line=${COMP_LINE:0:COMP_POINT} words value found
+    local line=${COMP_LINE:0:$COMP_POINT} words value found array=-a
     # bash cuts words at '=' and ':', so the line is taken anew; a backslash keeps a blank.
+    [ -z "${ZSH_VERSION-}" ] || array=-A
     # shellcheck disable=SC2162
-    read -a words <<<"$line"
+    read "${array?}" words <<<"$line"
     while [ "${#words[@]}" -gt 1 ] && [ "${words[0]##*/}" != "${1##*/}" ]; do
         words=("${words[@]:1}") # assignments before the command
     done
