@@ -110,16 +110,26 @@ static void put_status(const char *status) {
     printf(".Xr buzzer 1\nlists all.\n");
 }
 
+/* What manual.mdoc has of the command: from the line behind its name to the next name. */
+static const char *part_of(const char *name, size_t *length) {
+    char mark[64];
+    size_t mark_length = (size_t)snprintf(mark, sizeof mark, "\n.\\\" %s\n", name);
+    const char *part = strstr(bz_embedded_text(bz_manual_parts, "manual.mdoc"), mark);
+    part = part != NULL ? part + mark_length : "";
+    const char *end = strstr(part, "\n.\\\" ");
+    *length = end != NULL ? (size_t)(end + 1 - part) : strlen(part);
+    return part;
+}
+
 static void put_page(const struct bz_syntax *syntax, const struct bz_option *options,
                      size_t count) {
     static const char status_mark[] = "Exit status: ";
     static const char examples_mark[] = ".Sh EXAMPLES\n";
-    char name[64];
-    snprintf(name, sizeof name, "%s.mdoc", shown->name);
-    const char *part = bz_embedded_text(bz_manual_parts, name);
-    part = part != NULL ? part : "";
+    size_t length;
+    const char *part = part_of(shown->name, &length);
+    const char *end = part + length;
     const char *examples = strstr(part, examples_mark);
-    examples = examples != NULL ? examples : part + strlen(part);
+    examples = examples != NULL && examples < end ? examples : end;
     const char *status = strstr(syntax->doc, status_mark);
     put_head(syntax);
     printf(".Sh DESCRIPTION\n");
@@ -127,7 +137,7 @@ static void put_page(const struct bz_syntax *syntax, const struct bz_option *opt
     printf("%.*s", (int)(examples - part), part);
     put_options(options, count);
     put_status(status != NULL ? status + sizeof status_mark - 1 : "");
-    printf("%s.Sh SEE ALSO\n.Xr buzzer 1\n", examples);
+    printf("%.*s.Sh SEE ALSO\n.Xr buzzer 1\n", (int)(end - examples), examples);
 }
 
 void bz_manual_print(const struct bz_command *command) {
