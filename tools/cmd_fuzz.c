@@ -26,10 +26,8 @@ struct command {
     const char *resume;
     uint64_t runs; /* 0: not given */
     uint64_t seconds;
-    uint64_t seed;
     uint64_t slice_steps;
     uint32_t jobs;
-    bool is_round_robin;
     bool has_sizes;
     bool has_default_sizes;
     bool is_given; /* an option that --resume takes from the state */
@@ -46,25 +44,10 @@ static void set_time(struct argp_state *state, void *target, const char *option,
     ((struct command *)target)->seconds = bz_option_seconds(state, option, text);
 }
 
-static void set_seed(struct argp_state *state, void *target, const char *option, char *text) {
-    struct command *command = target;
-    command->seed = bz_option_number(state, option, text, 0, UINT64_MAX);
-    command->is_given = true;
-}
-
 static void set_slice(struct argp_state *state, void *target, const char *option, char *text) {
     struct command *command = target;
     command->slice_steps = bz_option_number(state, option, text, SLICE_LEAST, SLICE_MOST);
     command->is_given = true;
-}
-
-static void set_schedule(struct argp_state *state, void *target, const char *option, char *text) {
-    struct command *command = target;
-    command->is_round_robin = strcmp(text, "round-robin") == 0;
-    command->is_given = true;
-    if (!command->is_round_robin && strcmp(text, "bandit") != 0) {
-        bz_cli_misuse(state, "--%s takes bandit or round-robin, and not '%s'", option, text);
-    }
 }
 
 static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
@@ -101,15 +84,9 @@ static const struct bz_option options[] = {
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct command, jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
-    {"schedule", "bandit|round-robin",
-     "How the next arm is chosen: bandit favours those that still find something new, round-robin "
-     "takes them in turn (default bandit)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_schedule},
-    {"slice", "STEPS", "Steps that an arm runs before the next one is chosen (default 500000)",
+    {"slice", "STEPS", "Steps that an arm runs before the next one does (default 500000)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_slice},
-    {"seed", "N", "Seed of the choice of arms (default 0); each arm begins with schedule seed 0",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_seed},
-    {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both compete)",
+    {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both kinds)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_sizes},
     {"json", NULL, "Print the status at the end as one JSON document", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
@@ -223,8 +200,6 @@ static int begin(struct command *command) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    command->fuzz.seed = command->seed;
-    command->fuzz.schedule = command->is_round_robin ? BZ_FUZZ_ROUND_ROBIN : BZ_FUZZ_BANDIT;
     command->fuzz.slice_steps =
         command->slice_steps == 0 ? BZ_FUZZ_SLICE_STEPS : command->slice_steps;
     command->order = (struct bz_fuzz_order){
@@ -432,10 +407,9 @@ int bz_command_fuzz(int argc, char **argv) {
         .program = &command.options,
         .check = check_options,
         .doc = "Runs scenarios for hours or weeks. Strategies, orders, cancels, sizes and variants "
-               "are arms; the next slice of time goes to an arm that still finds something new. "
-               "The campaign continues after a finding. Exit status: 0 nothing found, 1 a "
-               "violation, 2 usage, or a file was not written, 5 interrupted, or schedules hit the "
-               "step limit."};
+               "are arms, which run in turn for a slice of time each. The campaign continues after "
+               "a finding. Exit status: 0 nothing found, 1 a violation, 2 usage, or a file was not "
+               "written, 5 interrupted, or schedules hit the step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     bz_interrupt_catch();
     code = code != BZ_EXIT_OK ? code : command.resume != NULL ? resume(&command) : begin(&command);

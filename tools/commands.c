@@ -14,7 +14,7 @@ const struct bz_command bz_commands[] = {
     {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"merge", "join the shards of a campaign into one report", bz_command_merge},
-    {"fuzz", "run scenarios for hours, favouring whatever finds something new", bz_command_fuzz},
+    {"fuzz", "run scenarios for hours, with each strategy in turn", bz_command_fuzz},
     {"replay", "replay one run from its trace or its token", bz_command_replay},
     {"shrink", "find the smallest run that fails in the same way", bz_command_shrink},
     {"show", "show a run as a picture, or as a program that repeats it", bz_command_show},

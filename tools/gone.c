@@ -19,6 +19,8 @@ const struct bz_gone bz_gone[] = {
     {"completion", NULL, "zsh",
      "put 'autoload -U bashcompinit && bashcompinit' and 'eval \"$(buzzer completion bash)\"' into "
      ".zshrc"},
+    {"fuzz", "schedule", NULL, "arms have their slices in turn"},
+    {"fuzz", "seed", NULL, "arms have their slices in turn, and nothing is drawn"},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -1,12 +1,11 @@
-/* The arms of each target: which ways to run it compete. */
+/* The arms of each target: the ways to run it. */
 #include <stdlib.h>
 
 #include "sim/fuzz/fuzz.h"
 
 #define MANY_CANCELS 8u
 
-/* What an arm changes of its target's program. The portfolio has a share of every strategy; an arm
- * of one strategy lets the bandit change the shares. */
+/* What an arm changes of its target's program. */
 struct kind {
     const char *name;
     const struct bz_strategy *strategy; /* NULL: as it is */

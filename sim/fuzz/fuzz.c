@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/fuzz/bandit.h"
 #include "sim/fuzz/coverage.h"
 #include "sim/run/tally.h"
 
@@ -150,7 +149,7 @@ static bool prepare(struct bz_fuzz_arm *arm, char *lack) {
 
 /* False after a lack. */
 static bool open_slice(struct bz_fuzz *fuzz, char *lack) {
-    uint32_t arm = bz_bandit_choose(fuzz);
+    uint32_t arm = (uint32_t)(fuzz->slices % fuzz->arm_count);
     if (!prepare(&fuzz->arms[arm], lack)) {
         return false;
     }
@@ -163,10 +162,8 @@ static void close_slice(struct bz_fuzz *fuzz) {
     struct bz_fuzz_arm *arm = &fuzz->arms[fuzz->slice.arm];
     arm->slices++;
     fuzz->slices++;
-    arm->last_slice = fuzz->slices;
     arm->new_situations += fuzz->slice.new_situations;
     arm->new_handoffs += fuzz->slice.new_handoffs;
-    bz_bandit_learn(arm, &fuzz->slice);
     fuzz->slice.is_open = false;
 }
 

@@ -1,18 +1,16 @@
-/* A campaign of weeks: many programs, in slices, favouring whatever still finds something new.
+/* A campaign of weeks: many programs, in slices, each way to run them in turn.
  *
  * A target is a scenario and a variant. An arm is one way to run a target: a strategy, an order of
  * ready handles, how many cancels, whether sizes are drawn. An arm gives each of its runs the next
  * seed, from 0 on, so nothing runs twice.
  *
- * Time is cut into slices of about `slice_steps` steps of one arm, so each costs about the same.
- * The bandit (bandit.c) chooses the arm of the next slice from the results so far and the seed; no
- * clock decides. So a campaign is the same every time, with any number of workers, and one that was
- * interrupted goes on as if it had not been: state.h.
+ * Time is cut into slices of about `slice_steps` steps of one arm, so each costs about the same,
+ * and arms have their slices in turn; no clock decides. So a campaign is the same every time, with
+ * any number of workers, and one that was interrupted goes on as if it had not been: state.h.
  *
- * Coverage belongs to the target, so arms compete for what is new to it: hand-off orders
- * (sim/judge/shadow.h), and situations, in which a cancel strikes (bz_judge_strikes()). For each
- * situation the shortest run that passed is kept as an example; bz_fuzz_cover() selects few of them
- * that have all situations.
+ * Coverage is that of the target: hand-off orders (sim/judge/shadow.h), and situations, in which a
+ * cancel strikes (bz_judge_strikes()). For each situation the shortest run that passed is kept as
+ * an example; bz_fuzz_cover() selects few of them that have all situations.
  *
  * Memory grows with targets, arms, situations and findings, each limited, and not with runs. */
 #ifndef BZ_SIM_FUZZ_FUZZ_H
@@ -74,8 +72,6 @@ struct bz_fuzz_arm {
     struct bz_measured_draws *draws;                /* NULL until a slice needs them */
     uint64_t runs, steps, violations, out_of_steps; /* `runs` is its next seed */
     uint64_t slices;
-    uint64_t last_slice;     /* number of the last one, from 1; 0: none */
-    uint64_t gain;           /* what a slice is expected to find (bandit.h) */
     uint64_t new_situations; /* that it was first to strike */
     uint64_t new_handoffs;   /* the same for hand-off orders; estimated */
     uint64_t findings;       /* that it was first to find */
@@ -110,11 +106,7 @@ struct bz_fuzz_sample {
     uint64_t spent_ms, runs, steps, situations, findings;
 };
 
-enum bz_fuzz_schedule { BZ_FUZZ_BANDIT = 0, BZ_FUZZ_ROUND_ROBIN = 1 };
-
 struct bz_fuzz {
-    uint64_t seed; /* of the bandit's draws */
-    enum bz_fuzz_schedule schedule;
     uint64_t slice_steps;
     uint64_t slices; /* completed */
     uint64_t runs, steps, violations, out_of_steps;

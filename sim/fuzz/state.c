@@ -22,9 +22,9 @@ struct number {
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 static const struct number of_fuzz[] = {
-    NUMBER(bz_fuzz, seed),         NUMBER(bz_fuzz, slice_steps),    NUMBER(bz_fuzz, slices),
-    NUMBER(bz_fuzz, runs),         NUMBER(bz_fuzz, steps),          NUMBER(bz_fuzz, violations),
-    NUMBER(bz_fuzz, out_of_steps), NUMBER(bz_fuzz, sample_every_ms)};
+    NUMBER(bz_fuzz, slice_steps),    NUMBER(bz_fuzz, slices),     NUMBER(bz_fuzz, runs),
+    NUMBER(bz_fuzz, steps),          NUMBER(bz_fuzz, violations), NUMBER(bz_fuzz, out_of_steps),
+    NUMBER(bz_fuzz, sample_every_ms)};
 static const struct number of_order[] = {NUMBER(bz_fuzz_order, runs_max),
                                          NUMBER(bz_fuzz_order, limit_ms),
                                          NUMBER(bz_fuzz_order, spent_ms)};
@@ -39,8 +39,7 @@ static const struct number of_target[] = {
 static const struct number of_arm[] = {
     NUMBER(bz_fuzz_arm, runs),         NUMBER(bz_fuzz_arm, steps),
     NUMBER(bz_fuzz_arm, violations),   NUMBER(bz_fuzz_arm, out_of_steps),
-    NUMBER(bz_fuzz_arm, slices),       NUMBER(bz_fuzz_arm, last_slice),
-    NUMBER(bz_fuzz_arm, gain),         NUMBER(bz_fuzz_arm, new_situations),
+    NUMBER(bz_fuzz_arm, slices),       NUMBER(bz_fuzz_arm, new_situations),
     NUMBER(bz_fuzz_arm, new_handoffs), NUMBER(bz_fuzz_arm, findings)};
 static const struct number of_finding[] = {NUMBER(bz_fuzz_finding, slice),
                                            NUMBER(bz_fuzz_finding, runs),
@@ -285,7 +284,6 @@ char *bz_fuzz_print(const struct bz_fuzz *fuzz, const struct bz_fuzz_order *orde
     bz_json_add_string(root, "format", BZ_FUZZ_FORMAT);
     ADD(root, of_fuzz, fuzz);
     ADD(root, of_order, order);
-    bz_json_add_hex(root, "schedule", fuzz->schedule);
     struct bz_json *fixed = bz_json_add_object(root, "fixed");
     for (size_t index = 0; index < COUNT(flags); index++) {
         bz_json_add_hex(fixed, flags[index].key,
@@ -333,10 +331,8 @@ static bool read_all(const struct bz_json *root, struct bz_fuzz *fuzz, struct bz
                      const struct bz_catalog *catalog, char *error, size_t error_bytes) {
     const struct bz_json *targets = array_of(root, "targets", BZ_FUZZ_TARGETS_MAX);
     const struct bz_json *fixed = bz_json_get(root, "fixed");
-    uint64_t schedule;
     bool is_ok = targets != NULL && fixed != NULL && bz_fuzz_init(fuzz) &&
                  READ(root, of_fuzz, fuzz) && READ(root, of_order, order) &&
-                 bz_checkpoint_read_hex(root, "schedule", &schedule) && schedule <= 1 &&
                  read_slice(root, &fuzz->slice);
     error[0] = '\0';
     for (size_t index = 0; is_ok && index < COUNT(flags); index++) {
@@ -351,7 +347,6 @@ static bool read_all(const struct bz_json *root, struct bz_fuzz *fuzz, struct bz
     if (!is_ok || fuzz->target_count == 0) {
         return false;
     }
-    fuzz->schedule = (enum bz_fuzz_schedule)schedule;
     bz_fuzz_make_arms(fuzz, &order->fixed);
     return read_lists(root, fuzz);
 }
@@ -361,14 +356,15 @@ bool bz_fuzz_parse(struct bz_fuzz *fuzz, struct bz_fuzz_order *order,
                    const char *origin, char *error, size_t error_bytes) {
     char reason[BZ_ERROR_BYTES];
     struct bz_json *root = bz_json_parse(text, length, DEPTH_MAX, origin, error, error_bytes);
-    *fuzz = (struct bz_fuzz){.seed = 0};
+    *fuzz = (struct bz_fuzz){.runs = 0};
     if (root == NULL) {
         return false;
     }
     bool is_ok = false;
     if (strcmp(text_of(root, "format"), BZ_FUZZ_FORMAT) != 0) {
         bz_fail(error, error_bytes,
-                "%s: is not a state of 'fuzz' of this program: its format is '%.40s', not '%s'",
+                "%s: its format is '%.40s', and this program continues '%s'; begin a new campaign "
+                "in another folder ('corpus' replays the findings of this one)",
                 origin, text_of(root, "format"), BZ_FUZZ_FORMAT);
     } else if (!bz_checkpoint_is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",

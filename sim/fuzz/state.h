@@ -1,6 +1,6 @@
 /* The state of a long campaign as a file, from which it goes on as if it had never stopped.
  *
- *     {"format":"buzzer-fuzz/1", ..., "checksum":"0123456789abcdef"}
+ *     {"format":"buzzer-fuzz/2", ..., "checksum":"0123456789abcdef"}
  *
  * One line of JSON. A target is named by the token of its program; arms follow from the targets and
  * from what is fixed. The file is untrusted input, as a trace is. */
@@ -12,7 +12,7 @@
 #include "sim/fuzz/fuzz.h"
 #include "sim/run/catalog.h"
 
-#define BZ_FUZZ_FORMAT "buzzer-fuzz/1"
+#define BZ_FUZZ_FORMAT "buzzer-fuzz/2"
 #define BZ_FUZZ_BYTES_MAX ((size_t)256 << 20u)
 
 /* What the campaign is to do, beside struct bz_fuzz. */

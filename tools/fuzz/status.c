@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/fuzz/bandit.h"
-
 #define PPM_TO_PERCENT 10000u
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -162,10 +160,9 @@ static void add_head(const struct bz_fuzz_status *status, bool has_times, struct
     bz_text_add(text, "schedules %" PRIu64 ", steps %" PRIu64 "\n", fuzz->runs, fuzz->steps);
     bz_text_add(text,
                 "slices    %" PRIu64 " of about %" PRIu64 " steps; %" PRIu32 " arms of %" PRIu32
-                " target%s; %s, seed 0x%" PRIx64 "\n",
+                " target%s\n",
                 fuzz->slices, fuzz->slice_steps, fuzz->arm_count, fuzz->target_count,
-                fuzz->target_count == 1 ? "" : "s",
-                fuzz->schedule == BZ_FUZZ_BANDIT ? "bandit" : "round robin", fuzz->seed);
+                fuzz->target_count == 1 ? "" : "s");
     bz_text_add(text, "corpus    %" PRIu64 " traces\n", status->examples);
     bz_text_add(text, "failed    %" PRIu64 " schedules, with %" PRIu32 " different findings\n",
                 fuzz->violations, fuzz->finding_count);
@@ -249,19 +246,18 @@ static void add_missed(const struct bz_fuzz_target *target, struct bz_text *text
 
 static void add_arms(const struct bz_fuzz *fuzz, uint32_t target, struct bz_text *text) {
     char counts[4][BZ_COUNT_BYTES];
-    bz_text_add(text, "\n  %-13s %9s %7s %9s %11s %10s %8s\n", "arm", "schedules", "slices",
-                "new orders", "situations", "worth", "findings");
+    bz_text_add(text, "\n  %-13s %9s %7s %10s %10s %8s\n", "arm", "schedules", "slices",
+                "new orders", "situations", "findings");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
         const struct bz_fuzz_arm *arm = &fuzz->arms[index];
         if (arm->target != target) {
             continue;
         }
-        bz_text_add(text, "  %-13s %9s %7s %10s %10s %7" PRIu64 ".%02" PRIu64 " %8" PRIu64 "\n",
-                    arm->name, bz_fuzz_count_text(arm->runs, counts[0]),
+        bz_text_add(text, "  %-13s %9s %7s %10s %10s %8" PRIu64 "\n", arm->name,
+                    bz_fuzz_count_text(arm->runs, counts[0]),
                     bz_fuzz_count_text(arm->slices, counts[1]),
                     bz_fuzz_count_text(arm->new_handoffs, counts[2]),
-                    bz_fuzz_count_text(arm->new_situations, counts[3]), arm->gain / BZ_GAIN_ONE,
-                    arm->gain % BZ_GAIN_ONE * 100 / BZ_GAIN_ONE, arm->findings);
+                    bz_fuzz_count_text(arm->new_situations, counts[3]), arm->findings);
     }
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/fuzz/bandit.h"
 #include "tools/fuzz/status.h"
 
 #define CHART_WIDTH 720u
@@ -221,18 +220,17 @@ static void add_arms(const struct bz_fuzz *fuzz, uint32_t target, struct bz_text
     char counts[4][BZ_COUNT_BYTES];
     bz_text_add(text, "<h3>Arms</h3>\n<div class=\"wide\"><table>\n<tr><th>arm</th>"
                       "<th>schedules</th><th>slices</th><th>new orders</th>"
-                      "<th>new situations</th><th>worth of a slice</th><th>findings</th></tr>\n");
+                      "<th>new situations</th><th>findings</th></tr>\n");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
         const struct bz_fuzz_arm *arm = &fuzz->arms[index];
         if (arm->target == target) {
             bz_text_add(text,
                         "<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%" PRIu64
-                        ".%02" PRIu64 "</td><td>%" PRIu64 "</td></tr>\n",
+                        "</td></tr>\n",
                         arm->name, bz_fuzz_count_text(arm->runs, counts[0]),
                         bz_fuzz_count_text(arm->slices, counts[1]),
                         bz_fuzz_count_text(arm->new_handoffs, counts[2]),
-                        bz_fuzz_count_text(arm->new_situations, counts[3]), arm->gain / BZ_GAIN_ONE,
-                        arm->gain % BZ_GAIN_ONE * 100 / BZ_GAIN_ONE, arm->findings);
+                        bz_fuzz_count_text(arm->new_situations, counts[3]), arm->findings);
         }
     }
     bz_text_add(text, "</table></div>\n");
@@ -277,10 +275,9 @@ void bz_fuzz_status_html(const struct bz_fuzz_status *status, struct bz_text *te
                 style);
     bz_text_add(text,
                 "<h1>buzzer fuzz: <span class=\"%s\">%s</span></h1>\n<p class=\"faint\">version "
-                "%s, %s, seed 0x%" PRIx64 "; %" PRIu32 " arms of %" PRIu32 " target%s</p>\n",
-                is_running ? "good" : "faint", status->state, bz_engine_version(),
-                fuzz->schedule == BZ_FUZZ_BANDIT ? "bandit" : "round robin", fuzz->seed,
-                fuzz->arm_count, fuzz->target_count, fuzz->target_count == 1 ? "" : "s");
+                "%s; %" PRIu32 " arms of %" PRIu32 " target%s</p>\n",
+                is_running ? "good" : "faint", status->state, bz_engine_version(), fuzz->arm_count,
+                fuzz->target_count, fuzz->target_count == 1 ? "" : "s");
     add_facts(status, text);
     add_chart(fuzz, text);
     add_findings(fuzz, text);

@@ -1,5 +1,4 @@
 /* The document of a long campaign's status. */
-#include "sim/fuzz/bandit.h"
 #include "tools/fuzz/status.h"
 #include "tools/report.h"
 
@@ -43,12 +42,10 @@ static void add_arm(struct bz_json *arms, const struct bz_fuzz_arm *arm) {
     bz_json_add_number(item, "runs", arm->runs);
     bz_json_add_number(item, "steps", arm->steps);
     bz_json_add_number(item, "slices", arm->slices);
-    bz_json_add_number(item, "last_slice", arm->last_slice);
     bz_json_add_number(item, "violations", arm->violations);
     bz_json_add_number(item, "new_handoff_orders", arm->new_handoffs);
     bz_json_add_number(item, "new_situations", arm->new_situations);
     bz_json_add_number(item, "new_findings", arm->findings);
-    bz_json_add_decimal(item, "worth_of_a_slice", (double)arm->gain / BZ_GAIN_ONE);
 }
 
 static void add_text(struct bz_json *item, const char *key, const char *text) {
@@ -82,9 +79,6 @@ struct bz_json *bz_fuzz_status_json(const struct bz_fuzz_status *status) {
     struct bz_json *root = bz_json_new_object();
     bz_json_add_string(root, "version", bz_engine_version());
     bz_json_add_string(root, "state", status->state);
-    bz_json_add_string(root, "schedule",
-                       fuzz->schedule == BZ_FUZZ_BANDIT ? "bandit" : "round-robin");
-    bz_json_add_hex(root, "seed", fuzz->seed);
     bz_json_add_number(root, "slices", fuzz->slices);
     bz_json_add_number(root, "slice_steps", fuzz->slice_steps);
     bz_json_add_number(root, "runs", fuzz->runs);

@@ -1,7 +1,6 @@
 /* A long campaign: which arm runs next, what counts as new, and that it can stop anywhere. */
 #include "sim/fuzz/fuzz.h"
 
-#include "sim/fuzz/bandit.h"
 #include "sim/fuzz/coverage.h"
 #include "sim/fuzz/state.h"
 #include "sim/run/checkpoint.h"
@@ -12,7 +11,7 @@ static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops, 
 static const struct bz_catalog catalog = {.scenarios = scenarios, .variants = variants};
 
 /* Two targets: sound code, and code that loses a wake-up. */
-static struct bz_fuzz *new_fuzz(enum bz_fuzz_schedule schedule) {
+static struct bz_fuzz *new_fuzz(void) {
     struct bz_fuzz *fuzz = calloc(1, sizeof *fuzz);
     cr_assert(ne(ptr, fuzz, NULL));
     cr_assert(bz_fuzz_init(fuzz));
@@ -21,7 +20,6 @@ static struct bz_fuzz *new_fuzz(enum bz_fuzz_schedule schedule) {
         bz_program_init(&program, &crowd_scenario, variants[index], &bz_strategy_portfolio);
         cr_assert(bz_fuzz_add_target(fuzz, &program));
     }
-    fuzz->schedule = schedule;
     fuzz->slice_steps = 3000;
     bz_fuzz_make_arms(fuzz, &(struct bz_fuzz_fixed){.strategy = false});
     return fuzz;
@@ -54,7 +52,7 @@ static void expect_same(const struct bz_fuzz *a, const struct bz_fuzz *b) {
 /* --- arms ------------------------------------------------------------------------------------- */
 
 Test(fuzz, an_arm_changes_nothing_that_is_fixed) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     /* the crowd has no sizes to draw: no arm is about them */
     cr_assert(eq(u32, fuzz->arm_count, 2 * 10));
     cr_assert(eq(u32, fuzz->arms[0].target, 0));
@@ -72,51 +70,13 @@ Test(fuzz, an_arm_changes_nothing_that_is_fixed) {
     delete_fuzz(fuzz);
 }
 
-/* --- the bandit ------------------------------------------------------------------------------- */
-
-/* Chooses so many slices, of which only those of `good` are worth something. */
-static void play(struct bz_fuzz *fuzz, uint32_t slices, uint32_t good, uint64_t *longest_wait) {
-    for (uint32_t slice = 0; slice < slices; slice++) {
-        uint32_t choice = bz_bandit_choose(fuzz);
-        struct bz_fuzz_arm *arm = &fuzz->arms[choice];
-        uint64_t wait = fuzz->slices + 1 - arm->last_slice;
-        *longest_wait = wait > *longest_wait ? wait : *longest_wait;
-        arm->slices++;
-        arm->last_slice = ++fuzz->slices;
-        fuzz->targets[arm->target]->runs++;
-        bz_bandit_learn(arm, &(struct bz_fuzz_slice){.new_situations = choice == good ? 3 : 0});
-    }
-}
-
-Test(fuzz, the_bandit_prefers_what_finds_something_and_starves_nobody) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
-    uint64_t wait = 0;
-    play(fuzz, 1000, 7, &wait);
-    uint64_t others = 0;
+Test(fuzz, arms_run_in_turn) {
+    struct bz_fuzz *fuzz = new_fuzz();
+    run(fuzz, 5000, 1);
+    cr_assert(lt(u64, fuzz->arm_count, fuzz->slices));
     for (uint32_t arm = 0; arm < fuzz->arm_count; arm++) {
-        others += arm == 7 ? 0 : fuzz->arms[arm].slices;
-        cr_assert(le(u64, 1000 / (BZ_FLOOR_EVERY * fuzz->arm_count) - 1, fuzz->arms[arm].slices));
-    }
-    cr_assert(lt(u64, others, fuzz->arms[7].slices));
-    cr_assert(le(u64, wait, BZ_FLOOR_EVERY * fuzz->arm_count));
-    delete_fuzz(fuzz);
-}
-
-Test(fuzz, every_target_has_a_slice_before_any_has_two) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
-    uint64_t wait = 0;
-    play(fuzz, 2, 0, &wait);
-    cr_assert(eq(u64, fuzz->targets[0]->runs, 1));
-    cr_assert(eq(u64, fuzz->targets[1]->runs, 1));
-    delete_fuzz(fuzz);
-}
-
-Test(fuzz, round_robin_goes_in_turn) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_ROUND_ROBIN);
-    uint64_t wait = 0;
-    play(fuzz, 5 * fuzz->arm_count, 7, &wait);
-    for (uint32_t arm = 0; arm < fuzz->arm_count; arm++) {
-        cr_assert(eq(u64, fuzz->arms[arm].slices, 5));
+        uint64_t slices = fuzz->slices / fuzz->arm_count + (arm < fuzz->slices % fuzz->arm_count);
+        cr_assert(eq(u64, fuzz->arms[arm].slices, slices));
     }
     delete_fuzz(fuzz);
 }
@@ -133,7 +93,7 @@ static struct bz_run_mark mark(uint64_t seed, uint32_t steps, uint16_t first, ui
 }
 
 Test(fuzz, a_situation_keeps_its_shortest_run_that_passes) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     struct bz_fuzz_target *target = fuzz->targets[0];
     struct bz_fuzz_slice slice = {.is_open = true};
     struct bz_run_mark marks[] = {mark(1, 9, 5, 0), mark(2, 7, 5, 6), mark(3, 7, 5, 0),
@@ -155,17 +115,8 @@ Test(fuzz, a_situation_keeps_its_shortest_run_that_passes) {
     delete_fuzz(fuzz);
 }
 
-Test(fuzz, a_slice_is_worth_what_it_was_first_to_show) {
-    cr_assert(eq(u64, bz_bandit_worth(&(struct bz_fuzz_slice){.runs_done = 9}), 0));
-    cr_assert(eq(u64, bz_bandit_worth(&(struct bz_fuzz_slice){.new_handoffs = 99}), 9));
-    cr_assert(eq(u64, bz_bandit_worth(&(struct bz_fuzz_slice){.new_handoffs = 100}), 10));
-    cr_assert(eq(u64,
-                 bz_bandit_worth(&(struct bz_fuzz_slice){.new_situations = 3, .new_findings = 1}),
-                 2 * BZ_GAIN_SITUATION + BZ_GAIN_FINDING));
-}
-
 Test(fuzz, few_examples_have_all_situations) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     struct bz_fuzz_target *target = fuzz->targets[0];
     struct bz_fuzz_slice slice = {.is_open = true};
     uint32_t chosen[BZ_FUZZ_SITUATIONS_MAX];
@@ -183,7 +134,7 @@ Test(fuzz, few_examples_have_all_situations) {
 }
 
 Test(fuzz, situations_beyond_the_limit_are_counted_and_not_kept) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     struct bz_fuzz_target *target = fuzz->targets[0];
     struct bz_fuzz_slice slice = {.is_open = true};
     for (uint16_t number = 1; number <= BZ_FUZZ_SITUATIONS_MAX + 10; number++) {
@@ -198,7 +149,7 @@ Test(fuzz, situations_beyond_the_limit_are_counted_and_not_kept) {
 
 /* Every strike of a situation is a cancel in that window, and one run has not many of them. */
 Test(fuzz, situations_agree_with_windows) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     run(fuzz, 5000, 1);
     for (uint32_t number = 0; number < fuzz->target_count; number++) {
         const struct bz_fuzz_target *target = fuzz->targets[number];
@@ -229,8 +180,8 @@ Test(fuzz, situations_agree_with_windows) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 Test(fuzz, is_the_same_with_any_number_of_workers_and_finds_the_fault) {
-    struct bz_fuzz *one = new_fuzz(BZ_FUZZ_BANDIT);
-    struct bz_fuzz *three = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *one = new_fuzz();
+    struct bz_fuzz *three = new_fuzz();
     run(one, 6000, 1);
     run(three, 6000, 3);
     expect_same(one, three);
@@ -266,8 +217,8 @@ static struct bz_fuzz *stop_at(struct bz_fuzz *fuzz, uint64_t runs) {
 }
 
 Test(fuzz, goes_on_from_anywhere_as_if_it_had_not_stopped) {
-    struct bz_fuzz *whole = new_fuzz(BZ_FUZZ_BANDIT);
-    struct bz_fuzz *parts = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *whole = new_fuzz();
+    struct bz_fuzz *parts = new_fuzz();
     run(whole, 5000, 1);
     static const uint64_t stops[] = {1, 2, 77, 78, 500, 1234, 3000, 4999};
     for (size_t index = 0; index < sizeof stops / sizeof stops[0]; index++) {
@@ -304,12 +255,11 @@ static void expect_refused(const struct bz_fuzz *fuzz, const char *old, const ch
 }
 
 Test(fuzz, refuses_a_state_that_makes_no_sense) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     run(fuzz, 2001, 1);
     static const char *const edits[][2] = {
         {"\"program\":\"crowd:", "\"program\":\"cloud:"},
         {"\"slices\":\"0x", "\"slicex\":\"0x"},
-        {"\"schedule\":\"0x0\"", "\"schedule\":\"0x2\""},
         {"\"name\":\"delay\"", "\"name\":\"relay\""},
         {"\"arm\":0,\"steps\"", "\"arm\":1,\"steps\""}, /* of another target */
         {"\"number\":", "\"numbex\":"},
@@ -326,7 +276,7 @@ static bool stop_after_one(void *context) {
 }
 
 Test(fuzz, stops_after_a_slice) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     char lack[BZ_LACK_BYTES];
     int slices = 0;
     cr_assert(bz_fuzz_run(fuzz,
@@ -341,7 +291,7 @@ Test(fuzz, stops_after_a_slice) {
 }
 
 Test(fuzz, samples_are_limited_and_cover_all_the_time) {
-    struct bz_fuzz *fuzz = new_fuzz(BZ_FUZZ_BANDIT);
+    struct bz_fuzz *fuzz = new_fuzz();
     for (uint64_t second = 0; second < 100000; second++) {
         fuzz->runs = second;
         bz_fuzz_sample(fuzz, second * 1000);
