@@ -7,6 +7,11 @@
 #include "tools/cli.h"
 
 const struct bz_gone bz_gone[] = {
+    {"explore", "shard", NULL, "use '--jobs N' for the cores of one machine"},
+    {"explore", "max-disk", NULL,
+     "raise '--max-memory'; with '--out DIR', '--resume DIR' continues a search that reached it"},
+    {"explore", "reduce", "sleep", "leave it out; 'all' has every reduction that pays"},
+    {"explore", "reduce", "frames", "leave it out; verdicts and outcomes do not depend on it"},
     {"show", "format", "dot", "use '--format mermaid', or 'html' for a long run"},
     {"show", "format", "perfetto", "use '--format html', which needs no other program"},
     {"show", "format", "c",
