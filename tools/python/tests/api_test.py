@@ -3,6 +3,7 @@ import asyncio
 import json
 import os
 import re
+import resource
 import sys
 import unittest
 
@@ -69,6 +70,20 @@ class Api(support.Case):
         self.assertIn("yield", changed.expected)
         self.assertIn("sleep", changed.got)
         self.assertGreater(changed.step, 1)
+
+    def test_budget_of_shrinking(self):
+        first = buzzer.run(test_lock.test_leaks, shrink_steps=10).document["violations"][0]
+        self.assertIn("not minimal: the budget of 10 steps was spent", first["shrunk"]["reason"])
+        with self.assertRaisesRegex(ValueError, "shrink-time"):
+            buzzer.run(test_lock.test_leaks, shrink_time="soon")
+
+    def test_little_address_space(self):
+        usual = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (2_000_000_000, usual[1]))
+        try:
+            self.assertTrue(buzzer.run(test_lock.test_leaks).violations)
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, usual)
 
     def test_replay_of_another_test(self):
         violation = buzzer.run(test_lock.test_check).violations[0]
