@@ -1,6 +1,7 @@
 /* The search of a program whose code is contained (sim/run/contain.h): in a child process, which
  * shares the search and its result with this one. If the code ends the process, that is the
  * finding, on the path that was searched at that moment. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +70,55 @@ static void search_in_child(void *context) {
     shared->is_ok = bz_search_explore(search);
 }
 
+struct keeping {
+    struct bz_search *search;
+    const struct bz_death *death;
+};
+
+static void keep_in_child(void *context) {
+    const struct keeping *keeping = context;
+    bz_search_keep_death(keeping->search, keeping->death);
+}
+
 /* --- in the parent ---------------------------------------------------------------------------- */
+/* The code under test may have written over the search and its result. So this process follows no
+ * pointer of the search, and uses a finding or a result only if it makes sense. */
+
+static bool is_text(const char *text, size_t bytes) {
+    return memchr(text, '\0', bytes) != NULL;
+}
+
+static bool is_finding_sound(const struct bz_explore_finding *finding) {
+    const struct bz_violation *violation = &finding->violation;
+    uint32_t oracle = 0;
+    while (oracle < bz_oracle_count && bz_oracles[oracle].name != violation->oracle) {
+        oracle++;
+    }
+    return oracle < bz_oracle_count && is_text(violation->message, sizeof violation->message) &&
+           violation->op < BZ_OP_COUNT && violation->window < BZ_WINDOW_COUNT &&
+           finding->answers.count <= BZ_ANSWERS_ENTRIES_MAX;
+}
+
+static bool is_result_sound(const struct bz_explore_result *result) {
+    bool is_sound = result->end <= BZ_EXPLORE_NO_RESOURCE &&
+                    result->finding_count <= BZ_EXPLORE_FINDINGS_MAX &&
+                    result->liveness <= BZ_LIVENESS_OPEN && is_text(result->lack, BZ_LACK_BYTES) &&
+                    is_text(result->liveness_text, sizeof result->liveness_text) &&
+                    is_text(result->liveness_token, sizeof result->liveness_token);
+    for (uint32_t index = 0; is_sound && index < result->finding_count; index++) {
+        is_sound = is_finding_sound(&result->findings[index]);
+    }
+    return is_sound;
+}
+
+/* Nothing else is left of the search. */
+static void find_overwritten(struct bz_explore_result *result) {
+    *result = (struct bz_explore_result){.end = BZ_EXPLORE_FOUND, .finding_count = 1};
+    struct bz_violation *violation = &result->findings[0].violation;
+    violation->oracle = bz_oracles[bz_oracle_index("crash")].name;
+    (void)snprintf(violation->message, sizeof violation->message,
+                   "the code has written over memory of the simulation");
+}
 
 /* The code may take what the user has set, and the table of states as well. Else a search may need
  * all memory, and only a person knows how much of it is the code's. */
@@ -106,13 +155,18 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
     uint32_t looks = 0;
     for (;;) {
         enum bz_child_state state = bz_child_look(child, death);
-        for (; seen < __atomic_load_n(&shared->told_count, __ATOMIC_ACQUIRE); seen++) {
-            *told = tell(config, *told, shared->told[seen].place, &shared->told[seen].finding);
+        uint32_t told_count = __atomic_load_n(&shared->told_count, __ATOMIC_ACQUIRE);
+        for (; seen < told_count && seen < TOLD_MAX; seen++) {
+            uint32_t place = shared->told[seen].place;
+            if (place < BZ_EXPLORE_FINDINGS_MAX && is_finding_sound(&shared->told[seen].finding)) {
+                *told = tell(config, *told, place, &shared->told[seen].finding);
+            }
         }
-        for (; reported < __atomic_load_n(&shared->rounds, __ATOMIC_ACQUIRE); reported++) {
-            if (config->on_round != NULL) {
-                config->on_round(config->context, &shared->done[reported].so_far,
-                                 shared->done[reported].is_sweep);
+        uint32_t rounds = __atomic_load_n(&shared->rounds, __ATOMIC_ACQUIRE);
+        for (; reported < rounds && reported < ROUNDS_MAX; reported++) {
+            const struct bz_explore_result *so_far = &shared->done[reported].so_far;
+            if (config->on_round != NULL && is_result_sound(so_far)) {
+                config->on_round(config->context, so_far, shared->done[reported].is_sweep);
             }
         }
         if (state != BZ_CHILD_RUNS) {
@@ -146,7 +200,14 @@ static enum bz_child_state keep_death(const struct bz_explore_config *config,
     struct bz_program repeat;
     struct bz_finding found;
     search->own_config.on_finding = NULL; /* of the child */
-    bz_search_keep_death(search, death);
+    static const struct bz_contain contain = {.is_on = true, .memory_bytes = UINT64_MAX};
+    struct keeping keeping = {search, death};
+    struct bz_death second;
+    if (bz_contain_call(&contain, NULL, keep_in_child, &keeping, &second) != BZ_CHILD_DONE ||
+        !is_result_sound(result)) {
+        find_overwritten(result);
+        return BZ_CHILD_DIED;
+    }
     if (!death->is_killed || result->finding_count == known ||
         bz_explore_repeat(config->program, &result->findings[known], &repeat, &found)) {
         return BZ_CHILD_DIED;
@@ -155,6 +216,17 @@ static enum bz_child_state keep_death(const struct bz_explore_config *config,
     result->violations_digest = known_digest;
     memcpy(death->how, BZ_KILLED_TEXT, sizeof BZ_KILLED_TEXT);
     return BZ_CHILD_LACKS;
+}
+
+/* They lie in memory of the judge, unless something else was written there. */
+static void keep_points(const struct bz_search *search, struct bz_search *before) {
+    const struct bz_mem *mem = before->world->judge->mem;
+    uintptr_t at = (uintptr_t)search->points - (uintptr_t)mem;
+    size_t used = bz_mem_used_bytes(mem);
+    if (at < used && search->point_capacity <= (used - at) / sizeof *search->points) {
+        before->points = search->points;
+        before->point_capacity = search->point_capacity;
+    }
 }
 
 /* Searches in one child after another, if the search makes pauses. `search` stays as it was, but
@@ -178,8 +250,11 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
         if (state == BZ_CHILD_DIED) {
             state = keep_death(config, search, death);
         }
-        before.points = search->points;
-        before.point_capacity = search->point_capacity;
+        if (!is_result_sound(&shared->result)) {
+            find_overwritten(&shared->result);
+            state = BZ_CHILD_DIED;
+        }
+        keep_points(search, &before);
         *search = before;
     } while (state == BZ_CHILD_DONE && shared->is_ok && bz_record_keep(config, search));
     return state;

@@ -92,33 +92,40 @@ static struct product add(struct product a, struct product b) {
     return normalized(low < more, low, greater.log2);
 }
 
-/* Descents go on in another process where code that is contained ended theirs. Shared with them. */
+/* Descents go on in another process where code that is contained ended theirs. */
 struct estimate {
     struct bz_program program;
     struct bz_world *world;
-    struct product sum;
-    uint32_t descents; /* so far */
     uint32_t descents_max;
-    uint64_t steps; /* of all descents */
     const volatile sig_atomic_t *stop;
-    bool is_ok;
+    struct sums { /* shared with them: numbers alone, for code may write over them */
+        struct product sum;
+        uint32_t descents; /* so far */
+        uint64_t steps;    /* of all descents */
+        bool is_ok;
+    } * sums;
 };
 
-static void add_descent(struct estimate *estimate) {
-    const struct descent *descent = estimate->world->judge->strategy_state;
-    estimate->sum = add(estimate->sum, descent->leaves);
-    estimate->descents++;
+/* The judge has no such state if it was given back (bz_judge_give_back()). */
+static void add_descent(const struct estimate *estimate) {
+    const struct bz_judge *judge = estimate->world->judge;
+    if (judge->strategy_bytes >= sizeof(struct descent)) {
+        const struct descent *descent = judge->strategy_state;
+        estimate->sums->sum = add(estimate->sums->sum, descent->leaves);
+    }
+    estimate->sums->descents++;
 }
 
 static void descend(void *context) {
-    struct estimate *estimate = context;
+    const struct estimate *estimate = context;
+    struct sums *sums = estimate->sums;
     bz_judge_watch_stop(estimate->world->judge, estimate->stop);
-    while (estimate->is_ok && estimate->descents < estimate->descents_max &&
-           estimate->steps < STEPS_OF_ALL && (estimate->stop == NULL || *estimate->stop == 0)) {
-        estimate->is_ok = bz_program_run(&estimate->program, estimate->world, estimate->descents) !=
-                          BZ_RUN_NO_RESOURCE;
-        if (estimate->is_ok) {
-            estimate->steps += bz_judge_steps(estimate->world->judge);
+    while (sums->is_ok && sums->descents < estimate->descents_max && sums->steps < STEPS_OF_ALL &&
+           (estimate->stop == NULL || *estimate->stop == 0)) {
+        sums->is_ok = bz_program_run(&estimate->program, estimate->world, sums->descents) !=
+                      BZ_RUN_NO_RESOURCE;
+        if (sums->is_ok) {
+            sums->steps += bz_judge_steps(estimate->world->judge);
             add_descent(estimate);
         }
     }
@@ -136,7 +143,7 @@ static void descend_contained(struct estimate *estimate, const struct bz_contain
         case BZ_CHILD_RUNS: /* stopped */
             return;
         default:
-            estimate->is_ok = false;
+            estimate->sums->is_ok = false;
             return;
         }
     }
@@ -144,31 +151,32 @@ static void descend_contained(struct estimate *estimate, const struct bz_contain
 
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes,
                                   const volatile sig_atomic_t *stop) {
-    struct estimate *estimate = bz_shared_alloc(sizeof *estimate);
+    struct estimate estimate = {
+        .program = *program, .descents_max = probes, .stop = stop, .sums = NULL};
     uint32_t result = BZ_EXPLORE_NO_ESTIMATE;
-    if (estimate == NULL) {
+    estimate.sums = bz_shared_alloc(sizeof *estimate.sums);
+    if (estimate.sums == NULL) {
         return result;
     }
-    *estimate =
-        (struct estimate){.program = *program, .descents_max = probes, .stop = stop, .is_ok = true};
-    struct bz_program *brief = &estimate->program;
+    struct bz_program *brief = &estimate.program;
     brief->steps_max = brief->steps_max < DESCENT_STEPS_MAX ? brief->steps_max : DESCENT_STEPS_MAX;
     brief->strategy = &descent_strategy;
     brief->profile.steps = 0;
     brief->contain.is_on = false; /* in the child */
-    estimate->world = bz_program_new_world(brief);
-    if (estimate->world != NULL && program->contain.is_on) {
-        descend_contained(estimate, &program->contain);
-    } else if (estimate->world != NULL) {
-        descend(estimate);
+    estimate.sums->is_ok = true;
+    estimate.world = bz_program_new_world(brief);
+    if (estimate.world != NULL && program->contain.is_on) {
+        descend_contained(&estimate, &program->contain);
+    } else if (estimate.world != NULL) {
+        descend(&estimate);
     }
-    if (estimate->world != NULL && estimate->is_ok) {
-        struct product sum = estimate->sum;
+    if (estimate.world != NULL && estimate.sums->is_ok) {
+        struct product sum = estimate.sums->sum;
         uint32_t log2 = sum.log2 + 63u - (uint32_t)__builtin_clzll(sum.mantissa | 1u);
-        uint32_t shared = 63u + (31u - (uint32_t)__builtin_clz(estimate->descents | 1u));
+        uint32_t shared = 63u + (31u - (uint32_t)__builtin_clz(estimate.sums->descents | 1u));
         result = log2 > shared ? log2 - shared : 0;
     }
-    bz_world_destroy(estimate->world);
-    bz_shared_free(estimate, sizeof *estimate);
+    bz_world_destroy(estimate.world);
+    bz_shared_free(estimate.sums, sizeof *estimate.sums);
     return result;
 }
