@@ -48,10 +48,8 @@ void bz_driver_step(struct bz_loop *loop, struct bz_handle *handle) {
     bz_loop_step(loop, handle);
 }
 
-struct bz_observer *bz_driver_observe(struct bz_loop *loop, struct bz_observer *observer) {
-    struct bz_observer *last = loop->observer;
+void bz_driver_observe(struct bz_loop *loop, struct bz_observer *observer) {
     loop->observer = observer;
-    return last;
 }
 
 struct bz_task *bz_driver_next_task(const struct bz_loop *loop, const struct bz_task *task) {

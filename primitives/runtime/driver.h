@@ -56,9 +56,8 @@ struct bz_handle *bz_driver_take(struct bz_loop *loop, uint32_t index);
 /* Runs a handle that was taken: one step. Afterwards its memory may be gone. */
 void bz_driver_step(struct bz_loop *loop, struct bz_handle *handle);
 
-/* Sets the observer, or removes it (NULL), and returns the one before, which the new one may pass
- * its reports on to. It must live until the loop is reset or destroyed. */
-struct bz_observer *bz_driver_observe(struct bz_loop *loop, struct bz_observer *observer);
+/* Sets the observer, or removes it (NULL). It must live until the loop is reset or destroyed. */
+void bz_driver_observe(struct bz_loop *loop, struct bz_observer *observer);
 
 /* Iterates over the tasks that are not freed, oldest first: NULL gives the first, and the last
  * gives NULL. O(1). */
