@@ -24,6 +24,7 @@ static struct bz_failure failure_of(const struct bz_program *program, uint64_t s
 static uint32_t search_witnesses(const char *scenario, const char *variant) {
     static struct bz_campaign_result result;
     static struct bz_failure failures[BZ_FINDINGS_MAX];
+    const struct bz_budget unlimited = {.steps = 0};
     struct bz_witness witness;
     struct bz_program program = tst_program(
         tst_scenario(scenario), bz_catalog_variant(&tst_catalog, variant), BZ_ORDER_ANY);
@@ -34,7 +35,7 @@ static uint32_t search_witnesses(const char *scenario, const char *variant) {
     cr_assert(bz_campaign_run(&config, &result));
     for (uint32_t index = 0; index < result.finding_count; index++) {
         failures[index] = failure_of(&program, result.findings[index].seed);
-        cr_assert(bz_witness_search(&program, &failures[index], NULL, &witness));
+        cr_assert(bz_witness_search(&program, &failures[index], &unlimited, &witness));
         cr_assert(witness.is_found, "%s: %s", variant, failures[index].violation.message);
         struct bz_failure got = failure_of(&witness.program, witness.finding.seed);
         cr_assert(bz_failures_are_alike(&failures[index], &got), "%s: %s, and %s", variant,
