@@ -100,7 +100,7 @@ static bool is_finding_sound(const struct bz_explore_finding *finding) {
 }
 
 static bool is_result_sound(const struct bz_explore_result *result) {
-    bool is_sound = result->end <= BZ_EXPLORE_NO_RESOURCE &&
+    bool is_sound = result->end <= BZ_EXPLORE_LOST &&
                     result->finding_count <= BZ_EXPLORE_FINDINGS_MAX &&
                     result->liveness <= BZ_LIVENESS_OPEN && is_text(result->lack, BZ_LACK_BYTES) &&
                     is_text(result->liveness_text, sizeof result->liveness_text) &&
