@@ -115,9 +115,8 @@ static bool is_result_sound(const struct bz_explore_result *result) {
 static void find_overwritten(struct bz_explore_result *result) {
     *result = (struct bz_explore_result){.end = BZ_EXPLORE_FOUND, .finding_count = 1};
     struct bz_violation *violation = &result->findings[0].violation;
-    violation->oracle = bz_oracles[bz_oracle_index("crash")].name;
-    (void)snprintf(violation->message, sizeof violation->message,
-                   "the code has written over memory of the simulation");
+    violation->oracle = bz_oracles[bz_oracle_index(bz_death_overwritten.oracle)].name;
+    (void)snprintf(violation->message, sizeof violation->message, "%s", bz_death_overwritten.how);
 }
 
 /* The code may take what the user has set, and the table of states as well. Else a search may need

@@ -4,14 +4,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,56 +17,15 @@
 #include "primitives/runtime/place.h"
 #include "sim/judge/internal.h"
 #include "sim/native/internal.h"
-#include "sim/run/one_process.h"
-#include "traces/text.h"
+#include "sim/run/child.h"
 
+#define OVERWRITTEN "the code has written over memory of the simulation"
 #define CHILDREN_MAX 256u
 /* Between steps the harness itself may take its time. */
 #define PATIENCE_BETWEEN_STEPS 30u
 #define SHORTER_SLEEP 10u /* for the impatient */
 /* With longer times between two looks, this process was stopped, and the child was, too. */
 #define STOPPED_MS (10 * BZ_CHILD_LOOK_MS)
-
-/* How a child ends, by its own account. */
-enum ending {
-    END_UNTOLD = 0,
-    END_DONE,
-    END_OFF_STACK,
-    END_SANITIZER,
-    END_FORKED,
-    END_LOOP_FULL,
-    END_OVERWRITTEN,
-    END_BROKEN, /* the text is the rule that its events broke */
-    END_LACK,   /* the text is what ran out */
-    END_COUNT
-};
-
-/* A part of a child's page. Code under test may write over it: then its sum is wrong. */
-struct account {
-    uint32_t ending; /* enum ending */
-    char text[BZ_LACK_BYTES];
-    uint64_t sum; /* 0: nothing was told */
-};
-
-/* Written by the child, read by its parent. */
-struct bz_child_page {
-    bool can_tell_place;
-    struct account end;
-    struct account place; /* of the code under test */
-};
-
-static uint64_t sum_of(const struct account *account) {
-    return bz_checksum((const char *)account, offsetof(struct account, sum)) | 1u;
-}
-
-/* False: nothing was told, or it was written over. */
-static bool read_account(const struct account *account, struct account *copy) {
-    copy->sum = __atomic_load_n(&account->sum, __ATOMIC_ACQUIRE);
-    copy->ending = account->ending;
-    memcpy(copy->text, account->text, sizeof copy->text);
-    return copy->sum != 0 && copy->sum == sum_of(copy) && copy->ending < END_COUNT &&
-           memchr(copy->text, '\0', sizeof copy->text) != NULL;
-}
 
 void *bz_shared_alloc(size_t bytes) {
     void *block = mmap(bz_place_next(bytes), bytes, PROT_READ | PROT_WRITE,
@@ -83,242 +39,13 @@ void bz_shared_free(void *block, size_t bytes) {
     }
 }
 
-/* --- in the child ----------------------------------------------------------------------------- */
-
-/* Of this process; a signal handler has no other way to them. */
-static const struct bz_world *own_world;
-static struct bz_child_page *own_page;
-static int own_fd;
-static bool own_program_is_foreign;
-static bool own_has_children;
-
-#define SIGNAL_STACK_BYTES ((size_t)64 * 1024)
-
-/* No printf: a signal handler calls this. */
-static void tell(struct account *account, enum ending ending, const char *text) {
-    size_t length = strlen(text);
-    length = length < sizeof account->text ? length : sizeof account->text - 1;
-    memset(account->text, 0, sizeof account->text);
-    memcpy(account->text, text, length);
-    account->ending = ending;
-    __atomic_store_n(&account->sum, sum_of(account), __ATOMIC_RELEASE);
-}
-
-/* Of bz_lack_stop(): for the parent to say. */
-static void on_lack(const char *sentence) {
-    tell(&own_page->end, END_LACK, sentence);
-    _exit(0);
-}
-
-/* Code that dies because the loop has refused it something is not to blame. */
-static void tell_refusal(void) {
-    enum bz_shortage shortage = own_world == NULL ? BZ_SHORT_OF_NOTHING : bz_shortage(own_world);
-    if (shortage == BZ_SHORT_OF_TASKS) {
-        on_lack("a run has fewer than " BZ_TASKS_MAX_TEXT " tasks, and this one asked for more");
-    }
-    if (shortage != BZ_SHORT_OF_NOTHING) {
-        on_lack("the memory of a loop (" BZ_MEM_LIMIT_TEXT ") ran out for a run with many tasks");
-    }
-}
-
-static void on_abort(int number) {
-    tell_refusal();
-    signal(number, SIG_DFL);
-    (void)raise(number); /* strikes when this returns: not only abort() sends it */
-}
-
-/* Notes an access just below the stack of the running task, and then lets the signal kill. */
-static void on_fault(int number, siginfo_t *info, void *context) {
-    (void)context;
-    tell_refusal();
-    const struct bz_task *task = own_world == NULL ? NULL : own_world->loop->current;
-    const char *address = info->si_addr;
-    if (task != NULL && task->stack != NULL && info->si_code > 0) {
-        const char *base = task->stack->base;
-        if (address < base && base - address <= 65536) {
-            tell(&own_page->end, END_OFF_STACK, "");
-        }
-    }
-    signal(number, SIG_DFL); /* the access is repeated, but not raise() */
-    if (info->si_code <= 0) {
-        (void)raise(number);
-    }
-}
-
-/* Of bz_refuse_forks(). */
-static void on_refused_call(int number) {
-    (void)number;
-    tell(&own_page->end, END_FORKED, "");
-    _exit(1);
-}
-
-static void catch_faults(void) {
-    stack_t stack = {.ss_sp = malloc(SIGNAL_STACK_BYTES), .ss_size = SIGNAL_STACK_BYTES};
-    struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    struct sigaction refusal = {.sa_handler = on_refused_call, .sa_flags = SA_ONSTACK};
-    sigemptyset(&refusal.sa_mask);
-    sigaction(SIGSYS, &refusal, NULL);
-    sigemptyset(&action.sa_mask);
-    if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) {
-        sigaction(SIGSEGV, &action, NULL);
-        sigaction(SIGBUS, &action, NULL);
-    }
-}
-
-#if BZ_SAN_ADDRESS
-void __sanitizer_set_death_callback(void (*callback)(void));
-
-/* LeakSanitizer asks at exit. A child never ends as a program should. */
-int __lsan_is_turned_off(void);
-int __lsan_is_turned_off(void) {
-    return own_page != NULL;
-}
-
-static void on_sanitizer(void) {
-    tell(&own_page->end, END_SANITIZER, "");
-}
-#endif
-
-/* A second process would act on the same judge, unless we start it. */
-static bool starts_child;
-
-static void on_fork(void) {
-    if (!starts_child) {
-        tell(&own_page->end, END_FORKED, "");
-        _exit(1);
-    }
-}
-
-/* The loop's memory has room for far more tasks than these, with all that a scenario keeps. */
-#define TASKS_THAT_FIT 16384u
-
-static void on_loop_full(void) {
-    if (bz_shortage(own_world) == BZ_SHORT_OF_ROOM) {
-        bz_lack_stop(NULL, "the tasks and the objects of a run");
-    }
-    if (own_world->loop->tasks_created < TASKS_THAT_FIT) {
-        tell(&own_page->end, END_LOOP_FULL, "");
-        _exit(1);
-    }
-}
-
-/* The code has written over the simulation's memory, or calls the judge as nobody may. */
-static void on_refusal(const char *rule) {
-    char text[BZ_LACK_BYTES];
-    snprintf(text, sizeof text, "%s%.*s", own_program_is_foreign ? "the source of events: " : "",
-             (int)BZ_LACK_BYTES - 24, rule);
-    tell(&own_page->end, own_program_is_foreign ? END_LACK : END_BROKEN, text);
-    _exit(1);
-}
-
-/* A signal to the whole process group is for the parent. The system sends SIGPIPE in the name of
- * the process itself, when nobody reads what the code prints. */
-static void on_end(int number, siginfo_t *info, void *context) {
-    (void)context;
-    bool is_own = info->si_code == SI_QUEUE || info->si_code == SI_TIMER ||
-                  info->si_code == SI_TKILL ||
-                  (info->si_code <= 0 && info->si_pid == getpid() && number != SIGPIPE);
-    if (is_own) {
-        signal(number, SIG_DFL);
-        (void)raise(number); /* strikes when this returns */
-    }
-}
-
-/* None is blocked or ignored, whatever was inherited. Handlers that the code has installed stay. */
-static void set_up_signals(void) {
-    static const int left_to_parent[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    static const int deadly[] = {SIGFPE, SIGILL, SIGTRAP};
-    struct sigaction action = {.sa_sigaction = on_end, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (int number = 1; number < NSIG; number++) {
-        struct sigaction before;
-        if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN) {
-            signal(number, SIG_DFL);
-        }
-    }
-    for (size_t index = 0; index < sizeof deadly / sizeof deadly[0]; index++) {
-        signal(deadly[index], SIG_DFL); /* a sanitizer may have handlers */
-    }
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write */
-    for (size_t index = 0; index < sizeof left_to_parent / sizeof left_to_parent[0]; index++) {
-        sigaction(left_to_parent[index], &action, NULL);
-    }
-    signal(SIGABRT, on_abort);
-    catch_faults();
-    sigprocmask(SIG_SETMASK, &action.sa_mask, NULL);
-}
-
-static _Noreturn void be_child(struct bz_child_page *page, const struct bz_world *world,
-                               pid_t parent, void (*run)(void *context), void *context) {
-    static const struct rlimit no_core = {0, 0};
-    own_world = world;
-    own_page = page;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
-        _exit(0);
-    }
-    (void)setrlimit(RLIMIT_CORE, &no_core);
-    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    set_up_signals();
-    bz_lack_handler = on_lack;
-    bz_judge_on_refusal = on_refusal;
-    (void)pthread_atfork(on_fork, NULL, NULL);
-    if (!own_has_children && !BZ_SAN_ADDRESS && !BZ_SAN_THREAD) { /* they start a symbolizer */
-        bz_refuse_forks();
-    }
-    if (world != NULL) {
-        world->loop->mem->on_exhausted = on_loop_full;
-    }
-#if BZ_SAN_ADDRESS
-    __sanitizer_set_death_callback(on_sanitizer);
-#endif
-    run(context);
-    bool is_readable = world == NULL || bz_judge_can_be_read(world->judge);
-    tell(&page->end, is_readable ? END_DONE : END_OVERWRITTEN, "");
-    _exit(0);
-}
-
-void bz_child_is_overwritten(void) {
-    tell(&own_page->end, END_OVERWRITTEN, "");
-    _exit(0);
-}
-
-bool bz_child_is_this(void) {
-    return own_page != NULL;
-}
-
-void bz_child_note_place(const char *place) {
-    if (own_page != NULL) {
-        tell(&own_page->place, END_UNTOLD, place);
-    }
-}
-
-/* By default it is ignored, and hardly any program uses it. */
-#define ASK_SIGNAL SIGURG
-
-static void (*own_ask)(void);
-
-static void on_ask(int number) {
-    (void)number;
-    own_ask();
-}
-
-void bz_child_on_ask(void (*ask)(void)) {
-    if (own_page != NULL && !own_page->can_tell_place) {
-        struct sigaction action = {.sa_handler = on_ask, .sa_flags = SA_RESTART};
-        sigemptyset(&action.sa_mask);
-        own_ask = ask;
-        own_page->can_tell_place = sigaction(ASK_SIGNAL, &action, NULL) == 0;
-    }
-}
-
-void bz_child_rest(void) {
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
-void bz_child_tell(void) {
-    while (write(own_fd, "", 1) < 0 && errno == EINTR) {
-    }
+/* False: nothing was told, or it was written over. */
+static bool read_account(const struct bz_account *account, struct bz_account *copy) {
+    copy->sum = __atomic_load_n(&account->sum, __ATOMIC_ACQUIRE);
+    copy->ending = account->ending;
+    memcpy(copy->text, account->text, sizeof copy->text);
+    return copy->sum != 0 && copy->sum == bz_account_sum(copy) && copy->ending < END_COUNT &&
+           memchr(copy->text, '\0', sizeof copy->text) != NULL;
 }
 
 /* --- in the parent ---------------------------------------------------------------------------- */
@@ -430,15 +157,16 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
         signal(SIGCHLD, SIG_DFL); /* inherited; without it nobody learns how a child ends */
     }
     pid_t parent = getpid();
-    starts_child = true;
-    pid_t pid = fork();
-    starts_child = false;
+    pid_t pid = bz_child_fork();
     if (pid == 0) { /* *child may be shared: it belongs to the parent */
         close(ends[0]);
-        own_fd = ends[1];
-        own_program_is_foreign = contain->is_program_foreign;
-        own_has_children = contain->has_children;
-        be_child(child->page, world, parent, run, context);
+        bz_child_live(&(struct bz_childhood){.page = child->page,
+                                             .world = world,
+                                             .parent = parent,
+                                             .fd = ends[1],
+                                             .is_program_foreign = contain->is_program_foreign,
+                                             .has_children = contain->has_children},
+                      run, context);
     }
     close(ends[1]);
     if (pid < 0) {
@@ -479,8 +207,7 @@ static bool is_readable(struct bz_judge *judge, const struct bz_death *death) {
     return bz_contain_call(&contain, NULL, read_judge, &reading, &second) == BZ_CHILD_DONE;
 }
 
-static const struct bz_death overwritten = {
-    .oracle = "crash", .how = "the code has written over memory of the simulation"};
+const struct bz_death bz_death_overwritten = {.oracle = "crash", .how = OVERWRITTEN};
 
 /* `death` NULL: it was stopped, and nothing of its run counts. */
 static void take_judge_back(struct bz_child *child, enum bz_child_state state,
@@ -493,7 +220,7 @@ static void take_judge_back(struct bz_child *child, enum bz_child_state state,
         (state == BZ_CHILD_DIED && !is_readable(child->judge, death))) {
         bz_judge_give_back(child->judge, child->before);
         if (death != NULL && state == BZ_CHILD_DIED) {
-            *death = overwritten;
+            *death = bz_death_overwritten;
         }
     }
 }
@@ -562,7 +289,7 @@ static void describe_stop(const struct bz_child *child, struct bz_death *death) 
 }
 
 /* By its own account. False: it has told nothing. */
-static bool describe_ending(const struct account *end, struct bz_death *death) {
+static bool describe_ending(const struct bz_account *end, struct bz_death *death) {
     static const struct {
         const char *oracle;
         const char *how;
@@ -572,8 +299,8 @@ static bool describe_ending(const struct account *end, struct bz_death *death) {
         [END_FORKED] = {"crash", "a call of fork(): a simulation is one process"},
         [END_LOOP_FULL] = {"memory",
                            "the run took all of the loop's memory (" BZ_MEM_LIMIT_TEXT ")"},
-        [END_OVERWRITTEN] = {"crash", "the code has written over memory of the simulation"},
-        [END_BROKEN] = {"crash", "the code has written over memory of the simulation"}};
+        [END_OVERWRITTEN] = {"crash", OVERWRITTEN},
+        [END_BROKEN] = {"crash", OVERWRITTEN}};
     if (endings[end->ending].oracle == NULL) {
         return false;
     }
@@ -587,7 +314,7 @@ static bool describe_ending(const struct account *end, struct bz_death *death) {
     return true;
 }
 
-static void describe(const struct bz_child *child, int status, const struct account *end,
+static void describe(const struct bz_child *child, int status, const struct bz_account *end,
                      struct bz_death *death) {
     *death = (struct bz_death){.oracle = "crash"};
     if (child->killed_for != NULL) {
@@ -609,7 +336,7 @@ static void describe(const struct bz_child *child, int status, const struct acco
 /* Where it hangs, if it can tell. */
 static void ask_place(const struct bz_child *child) {
     static const struct timespec moment = {0, 1000000};
-    if (!child->page->can_tell_place || kill(child->pid, ASK_SIGNAL) != 0) {
+    if (!child->page->can_tell_place || kill(child->pid, BZ_ASK_SIGNAL) != 0) {
         return;
     }
     for (int waited = 0; waited < BZ_CHILD_ASK_MS; waited++) {
@@ -617,7 +344,7 @@ static void ask_place(const struct bz_child *child) {
             return;
         }
         if (waited == BZ_CHILD_ASK_MS / 2 && child->has_slept) {
-            (void)kill(child->pid, ASK_SIGNAL);
+            (void)kill(child->pid, BZ_ASK_SIGNAL);
         }
         nanosleep(&moment, NULL);
     }
@@ -626,7 +353,7 @@ static void ask_place(const struct bz_child *child) {
 /* Adds where the code under test was. */
 static void add_place(const struct bz_child *child, struct bz_death *death) {
     size_t used = strlen(death->how);
-    struct account place;
+    struct bz_account place;
     if (read_account(&child->page->place, &place)) {
         snprintf(death->how + used, sizeof death->how - used, ", at %.*s",
                  (int)BZ_CHILD_PLACE_BYTES - 1, place.text);
@@ -710,7 +437,7 @@ enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death
         return BZ_CHILD_RUNS;
     }
     enum bz_child_state state = BZ_CHILD_DIED;
-    struct account end = {.ending = END_UNTOLD};
+    struct bz_account end = {.ending = END_UNTOLD};
     if (!read_account(&child->page->end, &end)) {
         end.ending = end.sum == 0 ? END_UNTOLD : END_OVERWRITTEN;
     }

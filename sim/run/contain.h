@@ -66,7 +66,10 @@ struct bz_death {
                                 code to blame */
 };
 
-/* What to say if it does not. */
+/* Of code that has written over what children share with their parent. */
+extern const struct bz_death bz_death_overwritten;
+
+/* What to say if a kill does not happen again. */
 #define BZ_KILLED_TEXT                                                                             \
     "a process of the simulation was killed from outside (SIGKILL or SIGXCPU); if the system ran " \
     "out of memory, use fewer --jobs"

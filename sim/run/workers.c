@@ -254,8 +254,6 @@ static bool renew_world(struct worker *worker) {
  * False after a note. */
 static bool blame(struct worker *worker, uint32_t chunk, uint64_t run,
                   const struct bz_death *death) {
-    static const struct bz_death overwritten = {
-        .oracle = "crash", .how = "the code has written over memory of the simulation"};
     struct team *team = worker->team;
     const struct bz_campaign_config *config = team->campaign->config;
     struct doubt *doubt = doubt_of(worker, chunk);
@@ -263,7 +261,7 @@ static bool blame(struct worker *worker, uint32_t chunk, uint64_t run,
     doubt->sums_up = true;
     if (death == NULL || bz_judge_seed(judge) != config->seed_first + run ||
         bz_judge_stats(judge)->runs == 0) { /* nothing is left of the run */
-        death = &overwritten;
+        death = &bz_death_overwritten;
         if (!renew_world(worker)) {
             return false;
         }
