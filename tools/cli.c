@@ -244,7 +244,7 @@ struct survey {
     const char *command;
     const struct bz_gone *gone; /* the first word that an earlier version had; NULL: none */
     char mistake[512];          /* the first one; empty: none */
-    bool is_help;      /* it asks for help, which is no error */
+    bool is_help;               /* it asks for help, which is no error */
     bool has_json;
 };
 

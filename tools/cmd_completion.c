@@ -1,6 +1,6 @@
-/* buzzer completion: the completion script of bash, which zsh loads by its bashcompinit. The shell's
- * part is small. It asks the program at every Tab, `buzzer completion words ...`, so it knows the
- * options of this program, and what its plug-ins bring. */
+/* buzzer completion: the completion script of bash, which zsh loads by its bashcompinit. The
+ * shell's part is small. It asks the program at every Tab, `buzzer completion words ...`, so it
+ * knows the options of this program, and what its plug-ins bring. */
 #include <stdio.h>
 #include <string.h>
 

@@ -503,8 +503,9 @@ int bz_command_explore(int argc, char **argv) {
         .arguments = &explore.options.scenario,
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_RUN,
-        .memory_help = "Memory limit for the table of states, in MiB (default: none), and as much "
-                       "again for plug-in code; the search ends there, and --resume continues it with more",
+        .memory_help =
+            "Memory limit for the table of states, in MiB (default: none), and as much "
+            "again for plug-in code; the search ends there, and --resume continues it with more",
         .program = &explore.options,
         .tries_every_choice = true,
         .check = check_options,

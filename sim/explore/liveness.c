@@ -278,8 +278,7 @@ static void judge_cycles(struct bz_search *search) {
     struct bz_fair_set sets[SETS_MAX];
     bool is_any_order =
         config->program->order == BZ_ORDER_ANY && config->delays_max == BZ_EXPLORE_UNBOUNDED;
-    uint32_t exact =
-        BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | (result->reductions & BZ_REDUCE_LAG);
+    uint32_t exact = BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES | (result->reductions & BZ_REDUCE_LAG);
     uint32_t coarse = exact | (is_any_order ? config->reductions & BZ_REDUCE_QUEUE : 0);
     uint32_t count = find_sets(search, coarse, sets);
     if (count == 0) {
