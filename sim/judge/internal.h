@@ -212,6 +212,9 @@ void bz_judge_keep_before(const struct bz_judge *judge, struct bz_judge_before *
  * that cannot read it at all dies. */
 bool bz_judge_can_be_read(const struct bz_judge *judge);
 
+/* Whether children that start from now on have the judge at all. A new judge: they do. */
+void bz_judge_inherit(struct bz_judge *judge, bool is_inherited);
+
 /* In the child, between runs: whether all of them have had the settings of the judge, and their
  * sums make sense. `is_adapted`: each has its own profile (bz_judge_adapt()). */
 bool bz_judge_is_unharmed(const struct bz_judge *judge, const struct bz_judge_before *before,

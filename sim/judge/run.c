@@ -108,6 +108,10 @@ void bz_judge_destroy(struct bz_judge *judge) {
     }
 }
 
+void bz_judge_inherit(struct bz_judge *judge, bool is_inherited) {
+    (void)madvise(bz_judge_range(judge), RANGE_BYTES, is_inherited ? MADV_DOFORK : MADV_DONTFORK);
+}
+
 bool bz_judge_make_private(const struct bz_judge *judge) {
     return bz_mem_make_private(judge->shadow.mem) && bz_mem_make_private(judge->mem);
 }

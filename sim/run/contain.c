@@ -39,6 +39,10 @@ void bz_shared_free(void *block, size_t bytes) {
     }
 }
 
+void bz_shared_inherit(void *block, size_t bytes, bool is_inherited) {
+    (void)madvise(block, bytes, is_inherited ? MADV_DOFORK : MADV_DONTFORK);
+}
+
 /* False: nothing was told, or it was written over. */
 static bool read_account(const struct bz_account *account, struct bz_account *copy) {
     copy->sum = __atomic_load_n(&account->sum, __ATOMIC_ACQUIRE);
@@ -204,6 +208,7 @@ static bool is_readable(struct bz_judge *judge, const struct bz_death *death) {
     static const struct bz_contain contain = {.is_on = true, .memory_bytes = UINT64_MAX};
     struct reading reading = {judge, death};
     struct bz_death second;
+    bz_judge_inherit(judge, true);
     return bz_contain_call(&contain, NULL, read_judge, &reading, &second) == BZ_CHILD_DONE;
 }
 

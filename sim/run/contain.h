@@ -102,6 +102,9 @@ struct bz_child {
 void *bz_shared_alloc(size_t bytes);
 void bz_shared_free(void *block, size_t bytes);
 
+/* Whether children that start from now on have it at all. A new block: they do. */
+void bz_shared_inherit(void *block, size_t bytes, bool is_inherited);
+
 /* Starts a child. The judge of `world` is watched for progress; NULL: the whole call is one step,
  * unless the child gets a counter. False without a process, memory or file descriptor. */
 bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,

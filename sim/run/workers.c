@@ -135,18 +135,6 @@ static void publish(struct worker *worker, uint32_t chunk, const struct bz_produ
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
-/* Batches can be read only, and what the other workers share with the campaign is out of reach. */
-static void fence_off(struct team *team, const struct worker *own) {
-    (void)mprotect(team->board, team->board_bytes, PROT_READ);
-    for (uint32_t index = 0; index < team->jobs; index++) {
-        struct worker *worker = &team->workers[index];
-        if (worker != own) {
-            bz_world_destroy(worker->world);
-            bz_shared_free(worker->lane, sizeof *worker->lane);
-        }
-    }
-}
-
 /* The life of a worker, whose team is a copy of its own. */
 static void work(void *context) {
     struct worker *worker = context;
@@ -156,7 +144,7 @@ static void work(void *context) {
     uint64_t ran[SLOTS_PER_WORKER]; /* the last batch of each slot */
     uint32_t chunk = worker->begins_with;
     char byte;
-    fence_off(team, worker);
+    (void)mprotect(team->board, team->board_bytes, PROT_READ);
     config.stop = &team->board->stop;
     campaign->config = &config;
     campaign->program.contain.is_on = false;
@@ -332,13 +320,28 @@ static bool settle_doubt(struct worker *worker, uint32_t chunk) {
 
 /* --- in this process -------------------------------------------------------------------------- */
 
+/* Only this worker's process shares memory with the campaign; no other child does, for it may be
+ * one in which code is measured. */
+static bool fork_worker(struct worker *worker) {
+    struct team *team = worker->team;
+    struct bz_judge *judge = worker->world->judge;
+    bz_shared_inherit(team->board, team->board_bytes, true);
+    bz_shared_inherit(worker->lane, sizeof *worker->lane, true);
+    bool is_ok = bz_child_start(&worker->child, &team->campaign->program.contain, worker->world,
+                                work, worker);
+    bz_shared_inherit(team->board, team->board_bytes, false);
+    bz_shared_inherit(worker->lane, sizeof *worker->lane, false);
+    bz_judge_inherit(judge, false);
+    return is_ok;
+}
+
 static bool start_worker(struct worker *worker) {
     struct bz_campaigning *campaign = worker->team->campaign;
     if (!renew_world(worker)) { /* what died may have left it in any state */
         return false;
     }
     worker->begins_with = running(worker);
-    if (!bz_child_start(&worker->child, &campaign->program.contain, worker->world, work, worker)) {
+    if (!fork_worker(worker)) {
         bz_chunk_lack(&campaign->state.result, NULL, "processes", "the workers of a campaign");
         return false;
     }
@@ -500,7 +503,9 @@ static bool open_worker(struct team *team, uint32_t index) {
     worker->team = team;
     worker->board = &team->board->given[(size_t)index * SLOTS_PER_WORKER];
     worker->lane = bz_shared_alloc(sizeof *worker->lane);
-    if (worker->lane == NULL) {
+    if (worker->lane != NULL) {
+        bz_shared_inherit(worker->lane, sizeof *worker->lane, false);
+    } else {
         bz_chunk_lack(&team->campaign->state.result, NULL, NULL, "the workers of a campaign");
         return false;
     }
@@ -539,6 +544,7 @@ void bz_campaign_run_together(struct bz_campaigning *campaign) {
     if (team.board == NULL || team.product == NULL || team.workers == NULL || team.line == NULL) {
         bz_chunk_lack(&campaign->state.result, NULL, NULL, "the workers of a campaign");
     } else {
+        bz_shared_inherit(team.board, team.board_bytes, false);
         while (opened < jobs && open_worker(&team, opened)) {
             opened++;
         }
