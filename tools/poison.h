@@ -4,6 +4,7 @@
 #ifndef BZ_TOOLS_POISON_H
 #define BZ_TOOLS_POISON_H
 
+#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,8 +20,9 @@
 #pragma GCC poison rand srand rand_r random_r srandom drand48 lrand48
 #pragma GCC poison getrandom getentropy arc4random
 
-/* It makes the output depend on the machine. */
+#ifndef BZ_MAY_SET_LOCALE /* it makes the output depend on the machine */
 #pragma GCC poison setlocale
+#endif
 
 #ifndef BZ_MAY_TELL_TIME /* the loop's clock is bz_loop_now_ns() */
 #pragma GCC poison time clock gettimeofday clock_gettime timespec_get localtime gmtime

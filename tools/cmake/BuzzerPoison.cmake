@@ -3,10 +3,11 @@
 # It works where warnings are errors. The header includes system headers, so the other builds show
 # whether a source includes what it needs.
 
-set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/run/contain\\.c|tools/)")
+set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/run/(contain|child)\\.c|tools/)")
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/(runtime/(place|coro/stack)\\.c|uv/)|sim/choice/(tape|ready_set)\\.c|"
-    "sim/(spec|judge|native|frames|run|fuzz|explore|shrink)/|traces/|tools/)")
-set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((run|explore)/checkpoint|fuzz/state|frames/(decode|module))\\.c)")
+    "sim/(spec|judge|native|run|fuzz|explore|shrink)/|traces/|tools/)")
+set(BUZZER_MAY_SET_LOCALE "^tools/plugins\\.c") # it takes back what a plug-in has set
+set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((run|explore)/checkpoint|fuzz/state)\\.c)")
 
 function(buzzer_poison target header)
     if(NOT BUZZER_WERROR)
@@ -18,7 +19,7 @@ function(buzzer_poison target header)
     foreach(source IN LISTS sources)
         cmake_path(ABSOLUTE_PATH source NORMALIZE OUTPUT_VARIABLE path)
         cmake_path(RELATIVE_PATH path BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
-        foreach(name MAY_TELL_TIME MAY_ALLOCATE MAY_DIFFER)
+        foreach(name MAY_TELL_TIME MAY_ALLOCATE MAY_DIFFER MAY_SET_LOCALE)
             if(path MATCHES "${BUZZER_${name}}" AND NOT path MATCHES "/tests/")
                 set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_DEFINITIONS BZ_${name})
             endif()
