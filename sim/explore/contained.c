@@ -115,7 +115,7 @@ static bool is_result_sound(const struct bz_explore_result *result) {
 static void find_overwritten(struct bz_explore_result *result) {
     *result = (struct bz_explore_result){.end = BZ_EXPLORE_FOUND, .finding_count = 1};
     struct bz_violation *violation = &result->findings[0].violation;
-    violation->oracle = bz_oracles[bz_oracle_index(bz_death_overwritten.oracle)].name;
+    violation->oracle = bz_oracle_name(bz_death_overwritten.oracle);
     (void)snprintf(violation->message, sizeof violation->message, "%s", bz_death_overwritten.how);
 }
 

@@ -131,7 +131,7 @@ static void report_nondeterminism(struct bz_search *search) {
     result->finding_count = 1;
     result->told = 0;
     *finding = (struct bz_explore_finding){
-        .violation = {.oracle = "nondeterminism", .step = search->frame_count - 1}};
+        .violation = {.oracle = bz_oracle_name("nondeterminism"), .step = search->frame_count - 1}};
     snprintf(finding->violation.message, sizeof finding->violation.message,
              "the same choices led to two different runs, which differ at step %" PRIu32
              " at the latest; something besides the choices decides, such as a static variable, "

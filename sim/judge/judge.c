@@ -92,7 +92,12 @@ uint32_t bz_oracle_index(const char *name) {
     return index;
 }
 
-/* Its bit in violation.also; 0: it is none of ours. */
+const char *bz_oracle_name(const char *name) {
+    uint32_t index = bz_oracle_index(name);
+    return index < bz_oracle_count ? bz_oracles[index].name : name;
+}
+
+/* Its bit in violation.also; 0: the table has no such oracle. */
 static uint64_t bit_of(const char *oracle) {
     uint32_t index = bz_oracle_index(oracle);
     return index < bz_oracle_count ? UINT64_C(1) << index : 0;
@@ -131,7 +136,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
         violation->also |= strcmp(violation->oracle, oracle) != 0 ? bit : 0;
         return;
     }
-    *violation = (struct bz_violation){.oracle = oracle,
+    *violation = (struct bz_violation){.oracle = bz_oracle_name(oracle),
                                        .step = judge->step,
                                        .task = task,
                                        .object = object,

@@ -92,6 +92,10 @@ extern const uint32_t bz_oracle_count;
 /* The index of the oracle of that name; bz_oracle_count if there is none. */
 uint32_t bz_oracle_index(const char *name);
 
+/* The name as the table has it, which lies at the same place in every child process: a violation
+ * has this one. `name` itself if no oracle is called so. */
+const char *bz_oracle_name(const char *name);
+
 /* Whether the oracle is one of those of bz_judge_died(). */
 bool bz_oracle_ends_process(const char *name);
 

@@ -105,13 +105,9 @@ bool bz_chunk_add_run(const struct bz_campaign_config *config, const struct bz_b
                                  .digest = bz_judge_digest(judge),
                                  .count = 1,
                                  .violation = *bz_judge_violation(judge)};
-    uint32_t oracle = bz_oracle_index(finding.violation.oracle);
-    if (oracle < bz_oracle_count) { /* a name that other processes have, too */
-        finding.violation.oracle = bz_oracles[oracle].name;
-    }
     finding.violation.message[sizeof finding.violation.message - 1] = '\0';
     part->violations++;
-    part->by_oracle[oracle]++;
+    part->by_oracle[bz_oracle_index(finding.violation.oracle)]++;
     return note_finding(batch, product, &finding);
 }
 

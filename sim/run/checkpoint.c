@@ -265,7 +265,7 @@ bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violatio
                  read_word(item, "window", bz_window_name, BZ_WINDOW_COUNT, &window) &&
                  bz_checkpoint_read_hex(item, "time_ns", &violation->time_ns);
     if (is_ok) {
-        violation->oracle = bz_oracles[bz_oracle_index(oracle_text)].name;
+        violation->oracle = bz_oracle_name(oracle_text);
         violation->op = (enum bz_op)op;
         violation->window = (enum bz_window)window;
         snprintf(violation->message, sizeof violation->message, "%s", message_text);
