@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/explore/checkpoint.h"
 #include "sim/explore/search.h"
 
 #define ROUNDS_MAX 64u                          /* that are reported */
 #define TOLD_MAX (2u * BZ_EXPLORE_FINDINGS_MAX) /* of the sweep, and of the rounds after it */
 #define STOP_LOOKS_MAX 8u
 #define TRIAL_STATES 1000u
+#define LABEL_BYTES_MAX 4096u
+#define USE_NS UINT64_C(60000000000) /* more than a large checkpoint takes */
 
 /* Shared with the child. */
 struct shared {
@@ -192,8 +195,8 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
 /* A death is a finding. One that may have come from outside is none, unless an ordinary run repeats
  * it: then the search lacks what it was killed for. */
 static enum bz_child_state keep_death(const struct bz_explore_config *config,
-                                      struct bz_search *search, struct bz_death *death) {
-    struct bz_explore_result *result = search->result;
+                                      struct bz_search *search, struct bz_explore_result *result,
+                                      struct bz_death *death) {
     uint32_t known = result->finding_count;
     uint64_t known_digest = result->violations_digest;
     struct bz_program repeat;
@@ -215,6 +218,39 @@ static enum bz_child_state keep_death(const struct bz_explore_config *config,
     result->violations_digest = known_digest;
     memcpy(death->how, BZ_KILLED_TEXT, sizeof BZ_KILLED_TEXT);
     return BZ_CHILD_LACKS;
+}
+
+/* What this process does with the search next: it writes a checkpoint of the record, prints the
+ * label of a draw, and gives all memory back. Pointers and sizes may lead anywhere, so a child does
+ * it first. */
+static void use_in_child(void *context) {
+    struct bz_search *search = context;
+    const struct bz_record *record = search->record;
+    const char *label = search->result->sampled_draw;
+    FILE *nowhere = fopen("/dev/null", "wb");
+    if ((label != NULL && !is_text(label, LABEL_BYTES_MAX)) ||
+        (record != NULL && record->path_count > BZ_JOBS_MAX)) {
+        abort();
+    }
+    if (record != NULL && record->is_on && nowhere != NULL) {
+        const struct bz_explore_checkpoint checkpoint = {.program = search->program};
+        (void)bz_explore_checkpoint_write(&checkpoint, search, nowhere);
+    }
+    bz_search_destroy(search);
+}
+
+/* BZ_CHILD_DIED: the code has written over it. */
+static enum bz_child_state try_use(struct bz_search *search, struct bz_death *death) {
+    static const struct bz_contain contain = {
+        .is_on = true, .memory_bytes = UINT64_MAX, .step_ns = USE_NS};
+    struct bz_search before = *search; /* it is shared, and the child empties it */
+    enum bz_child_state state = bz_contain_call(&contain, NULL, use_in_child, search, death);
+    *search = before;
+    if (state == BZ_CHILD_DIED && death->is_killed) {
+        memcpy(death->how, BZ_KILLED_TEXT, sizeof BZ_KILLED_TEXT);
+        state = BZ_CHILD_LACKS;
+    }
+    return state;
 }
 
 /* They lie in memory of the judge, unless something else was written there. */
@@ -247,7 +283,7 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
         child.counter = &shared->result.transitions;
         state = watch(config, shared, &child, told, death);
         if (state == BZ_CHILD_DIED) {
-            state = keep_death(config, search, death);
+            state = keep_death(config, search, &shared->result, death);
         }
         if (!is_result_sound(&shared->result)) {
             find_overwritten(&shared->result);
@@ -255,6 +291,9 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
         }
         keep_points(search, &before);
         *search = before;
+        if (state == BZ_CHILD_DONE && (state = try_use(search, death)) == BZ_CHILD_DIED) {
+            find_overwritten(&shared->result);
+        }
     } while (state == BZ_CHILD_DONE && shared->is_ok && bz_record_keep(config, search));
     return state;
 }
@@ -298,7 +337,10 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         result->end = BZ_EXPLORE_NO_RESOURCE;
         memcpy(result->lack, death.how, sizeof result->lack);
     }
-    bz_search_destroy(search);
+    if (search != NULL &&
+        (state == BZ_CHILD_DONE || try_use(search, &death) == BZ_CHILD_DONE)) {
+        bz_search_destroy(search);
+    }
     bz_shared_free(shared, sizeof *shared);
     return is_ok;
 }
