@@ -337,8 +337,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         result->end = BZ_EXPLORE_NO_RESOURCE;
         memcpy(result->lack, death.how, sizeof result->lack);
     }
-    if (search != NULL &&
-        (state == BZ_CHILD_DONE || try_use(search, &death) == BZ_CHILD_DONE)) {
+    if (search != NULL && (state == BZ_CHILD_DONE || try_use(search, &death) == BZ_CHILD_DONE)) {
         bz_search_destroy(search);
     }
     bz_shared_free(shared, sizeof *shared);
