@@ -1,9 +1,9 @@
 /* Room for mappings that grow where they are.
  *
- * What a process reserves counts against its limit of address space (ulimit -v), whether it is used
- * or not. So an arena maps only the beginning of its range, and more of it by need. The addresses
- * behind are left free: rooms lie where the system puts no mapping of its own, and no other room
- * is in the way. Thread-safe. */
+ * A reservation counts against the limit of address space (ulimit -v), used or not. So an arena
+ * maps only the beginning of its range, and more of it by need. The addresses behind are left free:
+ * rooms lie where the system puts no mapping of its own, and no other room is in the way.
+ * Thread-safe. */
 #ifndef BZ_RUNTIME_ROOM_H
 #define BZ_RUNTIME_ROOM_H
 
@@ -14,7 +14,7 @@
 
 BZ_BEGIN_DECLS
 
-/* What is mapped of a range at first. It doubles. */
+/* The first mapping of a range. It doubles by need. */
 #define BZ_ROOM_FIRST_BYTES ((size_t)1 << 24)
 
 /* An address with so many free bytes behind it; it differs from one call to the next as those of

@@ -33,8 +33,8 @@
 #define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
 
 /* A filter cannot look at the flags of clone3(); the C library then takes clone(). On both
- * processors the flags of clone() come first. Who shares its memory is a thread, or waits for the
- * exec() of another program. */
+ * processors the flags of clone() come first. A task that shares memory is a thread, or
+ * waits for the exec() of another program. */
 void bz_refuse_forks(void) {
     static struct sock_filter steps[] = {
         LOAD(FIELD(arch)),         IF_EQUAL(OWN_ARCH, 0, 6),

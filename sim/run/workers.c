@@ -2,7 +2,7 @@
  * process trusts nothing of that: batches are read-only to workers, and products have a sum that
  * their worker makes from memory of its own. Of a product whose sum is wrong, and of runs that
  * ended their process, nothing is used: the runs are made again, and those that may be to blame
- * each in a process of its own. Who then does it again is a finding. */
+ * each in a process of its own. A run that then does it again is a finding. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -448,7 +448,7 @@ static bool merge_done(struct team *team, uint32_t *merged) {
     return next != NEXT_ENDS;
 }
 
-/* Waits for the workers, but not for long: one may hang. What they have not done is lost. */
+/* Waits for the workers, but not for long: one may hang. Their unfinished work is lost. */
 static void stop_workers(struct team *team) {
     team->board->stop = 1;
     for (uint32_t index = 0; index < team->jobs; index++) {

@@ -97,7 +97,7 @@ Test(mem, the_last_block_grows_up_to_the_limit) {
     bz_mem_destroy(mem);
 }
 
-/* Only the beginning is mapped at first. What is there stays where it is while the arena grows, and
+/* Only the beginning is mapped at first. Blocks stay where they are while the arena grows, and
  * arenas that grow side by side do not meet. */
 Test(mem, an_arena_is_mapped_by_need) {
     enum { BLOCKS = 48, ARENAS = 3 };

@@ -342,7 +342,7 @@ Test(source, that_lacks_memory_gets_no_verdict) {
     bz_judge_destroy(judge);
 }
 
-/* The sum of all jumps of a run has a bound. What does not fit is not asked. */
+/* The sum of all jumps of a run has a bound. A jump that does not fit is not asked. */
 Test(source, lag_has_a_bound) {
     static const uint64_t bounds[][2] = {/* of the judge, and what fits */
                                          {0, BZ_LAG_MAX_DEFAULT_NS},
