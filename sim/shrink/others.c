@@ -167,8 +167,8 @@ static void find_drawn(struct bz_shrinking *shrinking, const int64_t *most,
     }
 }
 
-/* Makes the run of the group smaller that is the best one now. What was a deviation in a small
- * program may be none in the one where it began. */
+/* Shrinks the run that is now the best one of the group. A step that deviates from the default
+ * order in a small program need not deviate in the program where it began. */
 static bool pass_and_leap(struct bz_shrinking *shrinking) {
     const struct bz_program program = shrinking->trial->program;
     (void)bz_shrink_passes(shrinking);

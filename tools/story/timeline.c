@@ -45,7 +45,7 @@ static uint32_t distance_of_row(const struct bz_story *story, size_t first, size
     return distance;
 }
 
-/* Whose row it is: the first one in it. A slow step may be said before. */
+/* The row belongs to the task of its first line. A line about a slow step may stand before it. */
 static uint32_t task_of_row(const struct bz_story *story, size_t first, size_t end) {
     bool has_more = story->lines[first].is_lag && first + 1 < end;
     return story->lines[has_more ? first + 1 : first].task;

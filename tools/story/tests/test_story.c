@@ -573,7 +573,7 @@ Test(story, believes_the_names_of_a_drawn_program_alone) {
     bz_trace_fini(&trace);
 }
 
-/* Whoever waits alone for a primitive of asyncio's finds all its permits taken. */
+/* A task that waits alone for a primitive of asyncio's finds all its permits taken. */
 Test(story, reads_permits_off_a_run_of_asyncio_alone) {
     BEGIN("a", "b", "c");
     calls("a", "acquire", "pool");
