@@ -19,7 +19,7 @@ for target in "$build"/*/fuzz-*; do
     case $name in
     fuzz-trace) seeds=traces/corpus ;;
     fuzz-program) seeds=scenarios/tests/seeds ;;
-    *) seeds=sim/run/tests/seeds/${name#fuzz-} ;;
+    *) seeds=sim/program/tests/seeds/${name#fuzz-} ;;
     esac
     python3 -m zipfile -c "$OUT/${name}_seed_corpus.zip" "$root/$seeds"/*
     # The machine that runs it may lack the library.

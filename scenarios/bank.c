@@ -8,8 +8,8 @@
  *
  * Beside the balance the bank keeps the sum of all payments that reached it. Both must be equal
  * after every write, whatever was cancelled. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { ACCOUNTS, CARDS, PAYMENTS, LATENCY_NS, LOCK };
 

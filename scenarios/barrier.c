@@ -10,8 +10,8 @@
  * visits in a row that moved nobody; then the oracle deadlock objects. */
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/timer.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { PARTIES, WORKERS, ROUNDS, PACE, PATIENCE, CANCELS, ABORTS, RESETS };
 

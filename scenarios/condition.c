@@ -12,8 +12,8 @@
  *
  * At the end every token was taken, or is left because every consumer was cancelled. */
 #include "primitives/runtime/timeout.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { CONSUMERS, PRODUCERS, ROUNDS, BATCH, HOLD, PACE_NS, PATIENCE, CANCELS, INTRUSIONS };
 

@@ -4,8 +4,8 @@
  * 0..patience-1 times, then cancels one random worker that is suspended in acquire; it does so
  * `cancels` times. `manner` has other ways to cancel. Other harnesses were measured with this
  * scenario, so figures compare. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { PERMITS, WORKERS, ROUNDS, HOLD, PATIENCE, CANCELS, MANNER, ENDLESS };
 

@@ -9,8 +9,8 @@
  * No oracle sees callbacks, so the scenario itself checks holders, order, answers, and how deep
  * callbacks nest. A depth that grows with the crowd ends on a real stack with a lock that is locked
  * for ever (Twisted #9304). */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { PERMITS, CROWD, ROUNDS, ARRIVAL, HOLD, NESTING, PATIENCE, CANCELS };
 

@@ -7,8 +7,8 @@
  * cancelled before its first step.
  *
  * A wait may return BZ_OK only if the flag was up at some moment of it. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { SETTERS, WAITERS, ROUNDS, LATECOMERS, PACE, DELAY, PATIENCE, CANCELS };
 

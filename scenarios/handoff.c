@@ -11,8 +11,8 @@
  * With turns=0 the gate opens in the step of the release, before it: C is ready ahead of B, and
  * under the order fifo C always runs in the window. With more turns C may also come before the
  * release and queue behind B. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { TURNS, HOLD };
 

@@ -9,8 +9,8 @@
  * If a variant claims an exact locked(), an acquire must wait exactly when locked() was true right
  * before it. After a locked() that was false it may still yield or sleep, but not wait on a future.
  */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { PERMITS, WORKERS, ROUNDS, HOLD, VISITS, PATIENCE };
 

@@ -15,8 +15,8 @@
 
 #include "primitives/runtime/timer.h"
 #include "scenarios/models/models.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 #include "sim/model/history.h"
 
 enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS };

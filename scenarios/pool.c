@@ -4,8 +4,8 @@
  * after 0..arrival yields. Or, drawn, it comes back at once with the key that it has just released,
  * while the worker woken for that key has not resumed. The canceller strikes workers inside
  * acquire. At the end nobody uses a key, and the pool must keep none. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER };
 

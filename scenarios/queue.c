@@ -10,8 +10,8 @@
  *
  * Every task must end, whoever is cancelled. So callbacks do the closing: one when the closer has
  * ended, however it ended, and one that cancels the producers when no consumer is left. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum {
     PRODUCERS,

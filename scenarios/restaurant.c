@@ -8,8 +8,8 @@
  * Guests change their minds. The host, a task, waits a drawn while and sends a drawn guest home,
  * wherever that guest is: not there yet, waiting, woken and on the way to the table (the window),
  * seated, or gone. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { TABLES, GUESTS, ARRIVAL, HELPINGS, MEAL, MEAL_NS, CHANGES, PATIENCE };
 

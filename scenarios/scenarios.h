@@ -9,7 +9,7 @@
 
 #include "scenarios/variants/variants.h"
 #include "scenarios/zoo/zoo.h"
-#include "sim/run/scenario.h"
+#include "sim/program/scenario.h"
 #include "sim/variant/variant.h"
 
 extern const struct bz_scenario bz_scenario_bank, bz_scenario_barrier, bz_scenario_condition,

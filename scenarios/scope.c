@@ -5,8 +5,8 @@
  * the canceller strikes. In some rounds a worker cancels itself right before it enters a scope
  * whose deadline has passed. A cancelled worker cleans up inside another scope, which it enters
  * with a cancel request already counted. */
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS };
 

@@ -5,8 +5,8 @@
  * at work. Each gives back what it holds. When the group has ended, a checker takes every permit.
  */
 #include "primitives/runtime/group.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { PERMITS, CHILDREN, ROUNDS, HOLD };
 

@@ -5,8 +5,8 @@
  * in the window after it, or when the waiter already has the permit. An acquire must return BZ_OK
  * or BZ_TIMED_OUT, and the answer must be true: at the end a checker takes every permit. */
 #include "primitives/runtime/timeout.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 
 enum { PERMITS, WAITERS, ROUNDS, HOLD_NS, SLACK_NS };
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "sim/judge/record.h"
-#include "sim/run/settings.h"
-#include "tools/cli.h"
-#include "tools/plugins.h"
+#include "sim/program/settings.h"
+#include "tools/cli/cli.h"
+#include "tools/plugin/plugins.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 #include "traces/trace.h"

@@ -18,7 +18,7 @@
  * leave ours out: then the environment variable BUZZER_REPLAY takes the place of --buzzer-replay.
  *
  * The code under test is linked with libbuzzer-property (find_package(buzzer): buzzer::property;
- * pkg-config: buzzer-property). A scenario is as in sim/run/scenario_plugin.h, a variant as in
+ * pkg-config: buzzer-property). A scenario is as in sim/program/scenario_plugin.h, a variant as in
  * sim/variant/plugin.h; here a scenario may also have a runtime of its own, for code with an event
  * loop that cannot be taken out of it (sim/judge/judge.h). Names must be different from those of
  * what is built in.
@@ -29,7 +29,7 @@
 #ifndef BZ_TOOLS_PROPERTY_H
 #define BZ_TOOLS_PROPERTY_H
 
-#include "sim/run/scenario_plugin.h"
+#include "sim/program/scenario_plugin.h"
 #include "sim/variant/plugin.h"
 
 BZ_BEGIN_DECLS

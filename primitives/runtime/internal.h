@@ -1,6 +1,6 @@
 /* What the runtime's own files share. Not installed; driver.h is the contract for users. sim/native
  * also reads it, to take snapshots of a loop and to inline bz_driver_step(), and so does
- * scenarios/bare.c, to be as fast. */
+ * scenarios/bare_loop.c, to be as fast. */
 #ifndef BZ_RUNTIME_INTERNAL_H
 #define BZ_RUNTIME_INTERNAL_H
 

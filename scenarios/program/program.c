@@ -19,8 +19,8 @@
 #include "primitives/runtime/timeout.h"
 #include "scenarios/program/awaits.h"
 #include "scenarios/program/script.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 #include "scenarios/variants/variants.h"
 
 enum { TASKS, OPS, OBJECTS, KINDS, NS, MORE };

@@ -8,7 +8,7 @@
 
 #include "scenarios/program/script.h"
 #include "scenarios/variants/variants.h"
-#include "sim/run/catalog.h"
+#include "sim/program/catalog.h"
 #include "traces/json.h"
 #include "traces/text.h"
 

@@ -10,7 +10,7 @@
 #include "scenarios/tests/seeds.h"
 #include "sim/explore/explore.h"
 #include "sim/native/snapshot.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 /* The program of a scenario on a variant, with settings "name=value,..."; NULL: the defaults. */
 static inline struct bz_program tst_explored_program(const struct bz_scenario *scenario,

@@ -1,6 +1,6 @@
 /* A program file is refused with a message, or runs: whatever the program does, the verdict is the
  * judge's. Printed and read again, it is the same program. */
-#include "sim/run/program.h"
+#include "sim/program/program.h"
 #include "sim/tests/fuzz.h"
 
 #define STEPS_MAX 1000u

@@ -9,8 +9,8 @@
 
 #include "primitives/runtime/coro/san.h"
 #include "scenarios/scenarios.h"
-#include "sim/run/catalog.h"
-#include "sim/run/program.h"
+#include "sim/program/catalog.h"
+#include "sim/program/program.h"
 
 static const struct bz_catalog tst_catalog = {.scenarios = bz_scenarios, .variants = bz_variants};
 

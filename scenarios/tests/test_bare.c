@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-#include "scenarios/bare.h"
+#include "scenarios/bare_loop.h"
 #include "scenarios/scenarios.h"
-#include "sim/run/program.h"
+#include "sim/program/program.h"
 
 #define SEEDS 5000u
 

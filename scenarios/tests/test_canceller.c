@@ -2,8 +2,8 @@
  * of queues of any length. */
 #include "primitives/runtime/driver.h"
 #include "primitives/sync/semaphore.h"
+#include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
-#include "scenarios/scene.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/native/internal.h"
 #include "sim/native/sut.h"

@@ -3,8 +3,8 @@
 
 #include "scenarios/tests/seeds.h"
 #include "sim/judge/judge.h"
-#include "sim/run/settings.h"
-#include "sim/run/sizes.h"
+#include "sim/program/settings.h"
+#include "sim/program/sizes.h"
 
 Test(catalog, scenarios_are_sorted_and_found_by_name) {
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {

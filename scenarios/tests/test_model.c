@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 #define FINDINGS 8u    /* how often each entry is found */
 #define RUNS_MAX 8000u /* in which the model must find it so often */

@@ -8,9 +8,9 @@
 #include "scenarios/program/script.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/native/internal.h"
-#include "sim/run/replay.h"
-#include "sim/run/settings.h"
-#include "sim/run/token.h"
+#include "sim/program/replay.h"
+#include "sim/program/settings.h"
+#include "sim/program/token.h"
 
 #define SEEDS 20000u
 

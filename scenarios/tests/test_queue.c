@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "scenarios/tests/seeds.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 #define SEEDS 2000u
 

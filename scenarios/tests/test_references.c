@@ -10,7 +10,7 @@
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/variants.h"
 #include "sim/native/internal.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 #define SEEDS 10000u
 #define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 20 : SEEDS / 2) /* ten times as slow there */

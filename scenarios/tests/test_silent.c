@@ -1,7 +1,7 @@
 /* The primitives that ship violate nothing: every scenario, every primitive, both loop orders, with
  * cancels into every window. */
 #include "scenarios/tests/seeds.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 #define SEEDS 20000u
 

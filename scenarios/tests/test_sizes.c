@@ -7,9 +7,9 @@
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/deque.h"
 #include "sim/choice/pcg.h"
-#include "sim/run/campaign.h"
-#include "sim/run/sizes.h"
-#include "sim/run/token.h"
+#include "sim/program/sizes.h"
+#include "sim/program/token.h"
+#include "sim/session/campaign.h"
 
 #define SCHEDULES 2000u
 #define RANGES (BZ_SAN_ADDRESS ? 20u : 200u)

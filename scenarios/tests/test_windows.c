@@ -1,7 +1,7 @@
 /* Campaigns strike every window: without a cancel in a window, finding nothing proves nothing
  * about it. */
 #include "scenarios/tests/seeds.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 #define SEEDS 20000u
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"
-#include "sim/run/settings.h"
+#include "sim/program/settings.h"
 
 #define SEEDS 10000u
 

@@ -8,8 +8,8 @@
 
 #include "sim/explore/search.h"
 #include "sim/judge/event.h"
-#include "sim/run/checkpoint.h"
-#include "sim/run/token.h"
+#include "sim/program/token.h"
+#include "sim/session/checkpoint.h"
 #include "traces/json.h"
 #include "traces/lack.h"
 #include "traces/text.h"

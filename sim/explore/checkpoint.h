@@ -9,9 +9,9 @@
  * States are compared by fingerprints, which depend on addresses and on what the compiler left in a
  * frame of a stack. So a checkpoint is for the same program and the same plug-ins, whose digests
  * are in it, at the same addresses: a process that writes or reads one runs without randomization
- * of addresses (tools/fixed_addresses.h). What does not fit is refused; so is a file that is cut
- * short or edited. The fingerprints of the states on the path are compared, too, when they are run
- * again.
+ * of addresses (tools/session/fixed_addresses.h). What does not fit is refused; so is a file that
+ * is cut short or edited. The fingerprints of the states on the path are compared, too, when they
+ * are run again.
  */
 #ifndef BZ_SIM_EXPLORE_CHECKPOINT_H
 #define BZ_SIM_EXPLORE_CHECKPOINT_H
@@ -22,7 +22,7 @@
 #include <stdio.h>
 
 #include "sim/explore/explore.h"
-#include "sim/run/catalog.h"
+#include "sim/program/catalog.h"
 
 #define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/3"
 #define BZ_EXPLORE_PLUGINS_MAX 2u

@@ -1,5 +1,5 @@
-/* The search of a program whose code is contained (sim/run/contain.h): in a child process, which
- * shares the search and its result with this one. If the code ends the process, that is the
+/* The search of a program whose code is contained (sim/contain/contain.h): in a child process,
+ * which shares the search and its result with this one. If the code ends the process, that is the
  * finding, on the path that was searched at that moment. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "sim/choice/pcg.h"
-#include "sim/explore/multiply.h"
+#include "sim/explore/fingerprint/multiply_128.h"
 #include "sim/explore/search.h"
 
 #define STREAM_DESCENT 77u

@@ -6,7 +6,7 @@
 
 #include "sim/explore/checkpoint.h"
 #include "sim/explore/search.h"
-#include "sim/run/determinism.h"
+#include "sim/session/determinism.h"
 #include "traces/lack.h"
 
 #define SWEEP_SHARE 4u                   /* times the transitions before it */

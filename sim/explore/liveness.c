@@ -18,7 +18,7 @@
 #include "primitives/runtime/driver.h"
 #include "sim/explore/search.h"
 #include "sim/judge/oracle/oracle.h"
-#include "sim/run/token.h"
+#include "sim/program/token.h"
 
 #define GRAPH_BYTES_MAX (UINT64_C(1) << 30u)
 #define GRAPH_SHARE 32u                  /* times the transitions of the search before */

@@ -8,11 +8,11 @@
 #define BZ_SIM_EXPLORE_SEARCH_H
 
 #include "sim/choice/strategy.h"
-#include "sim/explore/acyclic.h"
+#include "sim/explore/cycle_check.h"
 #include "sim/explore/cycles.h"
 #include "sim/explore/explore.h"
+#include "sim/explore/fingerprint/symmetry.h"
 #include "sim/explore/record.h"
-#include "sim/explore/symmetry.h"
 #include "sim/explore/visited.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"

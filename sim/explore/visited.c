@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/explore/multiply.h"
-#include "sim/run/contain.h"
+#include "sim/contain/contain.h"
+#include "sim/explore/fingerprint/multiply_128.h"
 
 #define CAPACITY_FIRST 16u /* of a part: one block */
 #define LOAD_MAX(capacity) ((capacity) / 4 * 3)

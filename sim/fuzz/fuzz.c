@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/fuzz/coverage.h"
-#include "sim/run/tally.h"
+#include "sim/session/totals.h"
 
 #define STEPS_GUESSED 100u /* of a run, where nothing is known */
 #define RUNS_LEAST 50u

@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 #include "sim/judge/record.h"
-#include "sim/run/campaign.h"
-#include "sim/run/program.h"
-#include "sim/run/sizes.h"
+#include "sim/program/program.h"
+#include "sim/program/sizes.h"
+#include "sim/session/campaign.h"
 
 #define BZ_FUZZ_TARGETS_MAX 256u
 #define BZ_FUZZ_ARMS_MAX (BZ_FUZZ_TARGETS_MAX * 16)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/run/checkpoint_parts.h"
-#include "sim/run/token.h"
+#include "sim/program/token.h"
+#include "sim/session/checkpoint_parts.h"
 #include "traces/text.h"
 
 #define DEPTH_MAX 6u

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "sim/fuzz/fuzz.h"
-#include "sim/run/catalog.h"
+#include "sim/program/catalog.h"
 
 #define BZ_FUZZ_FORMAT "buzzer-fuzz/2"
 #define BZ_FUZZ_BYTES_MAX ((size_t)256 << 20u)

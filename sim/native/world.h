@@ -161,7 +161,7 @@ bool bz_world_has_waited(const struct bz_world *world);
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
 /* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that
- * differ in their order alone (sim/explore/symmetry.h). It promises:
+ * differ in their order alone (sim/explore/fingerprint/symmetry.h). It promises:
  * - They have the same body and argument, consecutive numbers, and live as long as the run.
  * - No task uses its number or name, and `tasks` is a set to all that read it: what is done with
  *   one of them could be done with any other in the same situation. (A draw among them is fine:

@@ -60,7 +60,7 @@ static bool lower_step_limit(struct bz_shrinking *shrinking, struct bz_failing *
 }
 
 /* Whatever is above its default goes there at once, with the bound of starvation, which may have
- * been raised for it (sim/run/sizes.h): what fails in a large program often fails in one of the
+ * been raised for it (sim/program/sizes.h): what fails in a large program often fails in one of the
  * usual size, where each run costs far less. */
 static bool lower_to_defaults(struct bz_shrinking *shrinking, struct bz_failing *others) {
     struct bz_program program = shrinking->result->program;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/judge/internal.h"
-#include "sim/run/replay.h"
+#include "sim/program/replay.h"
 #include "sim/shrink/internal.h"
 
 #define RUNS_BETWEEN_REPORTS 256u

@@ -18,14 +18,14 @@
  * programs. At last it begins again with runs of programs as campaigns draw them, and with those
  * that have fewer tasks, until no smaller run comes of them. So the result depends little on the
  * run that was given. It is the same on every machine: a budget is a number of steps, not a time
- * (sim/run/budget.h). Each run that is accepted is run again, from its own tape.
+ * (sim/program/budget.h). Each run that is accepted is run again, from its own tape.
  *
  * A result is `minimal` if all of this came to its end, no budget cut it short, and every schedule
  * of its program with as few choices was tried. So no smaller run of this program fails in the same
  * way. One of another program may; only such programs were tried as are named above.
  *
- * A contained program is shrunk in one child process (sim/run/contain.h). If a run ends that, each
- * run gets a process of its own.
+ * A contained program is shrunk in one child process (sim/contain/contain.h). If a run ends that,
+ * each run gets a process of its own.
  */
 #ifndef BZ_SIM_SHRINK_SHRINK_H
 #define BZ_SIM_SHRINK_SHRINK_H
@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #include "sim/choice/tape.h"
-#include "sim/run/budget.h"
+#include "sim/program/budget.h"
 #include "traces/trace.h"
 
 enum bz_shrink_end {

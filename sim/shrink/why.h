@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/run/program.h"
+#include "sim/program/program.h"
 #include "sim/shrink/edits.h"
 
 #define BZ_WHY_SAMPLES 200u

@@ -4,7 +4,7 @@
 #define BZ_SIM_TESTS_CROWD_H
 
 #include "primitives/runtime/driver.h"
-#include "sim/run/program.h"
+#include "sim/program/program.h"
 #include "sim/tests/toys.h"
 
 enum { CROWD_PERMITS, CROWD_GUESTS, CROWD_ROUNDS };

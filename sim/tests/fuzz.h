@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "scenarios/scenarios.h"
-#include "sim/run/catalog.h"
-#include "sim/run/settings.h"
+#include "sim/program/catalog.h"
+#include "sim/program/settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

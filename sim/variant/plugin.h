@@ -12,7 +12,7 @@
  * with its own, and refuses a plug-in that does not fit.
  *
  * The code runs with all rights of the user, in processes of its own: if it crashes, hangs or
- * exits, that is a finding (sim/run/contain.h). Only --plugin on a command line loads it.
+ * exits, that is a finding (sim/contain/contain.h). Only --plugin on a command line loads it.
  */
 #ifndef BZ_SIM_VARIANT_PLUGIN_H
 #define BZ_SIM_VARIANT_PLUGIN_H

@@ -1,5 +1,5 @@
 # buzzer_embed(TARGET NAME FILES...): makes the files part of a program, as the array
-# `const struct bz_embedded NAME[]` (tools/embedded.h). Each entry has the name of its file without
+# `const struct bz_embedded NAME[]` (tools/cli/embedded.h). Each entry has the name of its file without
 # the folder and without `.in`. The last entry has the name NULL.
 
 function(buzzer_embed target name)
@@ -17,7 +17,7 @@ function(buzzer_embed target name)
     endforeach()
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.c")
     string(CONCAT content
-        "#include \"tools/embedded.h\"\n\n${arrays}\n"
+        "#include \"tools/cli/embedded.h\"\n\n${arrays}\n"
         "const struct bz_embedded ${name}[] = {\n${entries}    {0},\n};\n")
     file(CONFIGURE OUTPUT "${source}" @ONLY CONTENT "@content@")
     target_sources(${target} PRIVATE "${source}")

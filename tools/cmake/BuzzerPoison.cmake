@@ -1,13 +1,13 @@
 # buzzer_poison(TARGET HEADER): the sources of the target must not use the names that the header
-# poisons (tools/poison.h, tools/tests/poison.h), with the exceptions below. Paths start at the root.
+# poisons (tools/cmake/poison.h, tools/tests/poison.h), with the exceptions below. Paths start at the root.
 # It works where warnings are errors. The header includes system headers, so the other builds show
 # whether a source includes what it needs.
 
-set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/run/(contain|child)\\.c|tools/)")
+set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/contain/(contain|child)\\.c|tools/)")
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/(runtime/(place|coro/stack)\\.c|uv/)|sim/choice/(tape|ready_set)\\.c|"
-    "sim/(spec|judge|native|run|fuzz|explore|shrink)/|traces/|tools/)")
-set(BUZZER_MAY_SET_LOCALE "^tools/plugins\\.c") # it takes back what a plug-in has set
-set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((run|explore)/checkpoint|fuzz/state)\\.c)")
+    "sim/(spec|judge|native|contain|program|session|fuzz|explore|shrink)/|traces/|tools/)")
+set(BUZZER_MAY_SET_LOCALE "^tools/plugin/plugins\\.c") # it takes back what a plug-in has set
+set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((session|explore)/checkpoint|fuzz/state)\\.c)")
 
 function(buzzer_poison target header)
     if(NOT BUZZER_WERROR)

@@ -7,9 +7,9 @@
 
 #include "sim/choice/strategy.h"
 #include "sim/judge/record.h"
-#include "sim/run/settings.h"
-#include "tools/cli.h"
-#include "tools/diagnosis.h"
+#include "sim/program/settings.h"
+#include "tools/cli/cli.h"
+#include "tools/report/diagnosis.h"
 #include "tools/show/show.h"
 #include "traces/lack.h"
 

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/cli.h"
-#include "tools/ending.h"
-#include "tools/findings.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/exit_report.h"
 #include "tools/report/github.h"
 #include "tools/report/junit.h"
+#include "tools/session/findings.h"
 #include "traces/text.h"
 
 /* Of the command that runs: it may end anywhere. */

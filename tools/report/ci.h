@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "tools/options.h"
+#include "tools/cli/options.h"
 #include "tools/report/outcome.h"
 
 struct bz_ci {

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/run/campaign.h"
-#include "tools/wrap.h"
+#include "sim/session/campaign.h"
+#include "tools/report/text_output.h"
 #include "traces/trace.h"
 
 enum bz_case_result {

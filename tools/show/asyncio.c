@@ -1,16 +1,17 @@
 /* A Python program that makes the schedule of a run with asyncio: tables of what each task does and
  * of what happens in which order, and player.py, which plays them. For some scenarios, tables of
- * what was drawn and of the order, scene.py, which plays them, and the program of the scenario.
+ * what was drawn and of the order, whole_program.py, which plays them, and the program of the
+ * scenario.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/check.h"
-#include "tools/embedded.h"
-#include "tools/show/scene.h"
-#include "tools/show/script.h"
+#include "tools/cli/embedded.h"
+#include "tools/show/schedule_script.h"
 #include "tools/show/show.h"
+#include "tools/show/whole_program.h"
 
 /* A text of JSON is one of Python. Comments have no text of a trace but such. */
 static void put_string(struct bz_paper *paper, const char *text) {
@@ -199,7 +200,7 @@ static void put_scene(const struct bz_trace *trace, const struct bz_scene_progra
     char file[32];
     bool is_deferred = strcmp(program->name, "deferred") == 0;
     snprintf(file, sizeof file, "%s.py", program->name);
-    const char *player = bz_embedded_text(bz_show_templates, "scene.py");
+    const char *player = bz_embedded_text(bz_show_templates, "whole_program.py");
     const char *text = bz_embedded_text(bz_show_templates, file);
     BZ_CHECK(player != NULL && text != NULL);
     put_head(trace, paper,

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "primitives/runtime/check.h"
-#include "tools/embedded.h"
-#include "tools/show/holds.h"
+#include "tools/cli/embedded.h"
+#include "tools/show/permit_owners.h"
 #include "tools/show/show.h"
 #include "traces/lack.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/show/script.h"
+#include "tools/show/schedule_script.h"
 #include "traces/lack.h"
 
 const struct bz_show_format bz_show_formats[] = {

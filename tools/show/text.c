@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cli.h"
+#include "tools/cli/cli.h"
 #include "tools/show/show.h"
 #include "traces/lack.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/cli.h"
+#include "tools/cli/cli.h"
 #include "traces/lack.h"
 
 static bool is(const char *text, const char *word) {

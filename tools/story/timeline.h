@@ -2,8 +2,8 @@
 #ifndef BZ_TOOLS_STORY_TIMELINE_H
 #define BZ_TOOLS_STORY_TIMELINE_H
 
+#include "tools/report/text_output.h"
 #include "tools/story/story.h"
-#include "tools/wrap.h"
 
 struct bz_timeline {
     const struct bz_trace *trace;

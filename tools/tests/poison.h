@@ -1,4 +1,4 @@
-/* The names that tests must not use. Included before each test, as tools/poison.h before what
+/* The names that tests must not use. Included before each test, as tools/cmake/poison.h before what
  * ships.
  */
 #ifndef BZ_TOOLS_TESTS_POISON_H
@@ -16,7 +16,7 @@
 #ifndef BZ_MAY_TELL_TIME
 #define BZ_MAY_TELL_TIME
 #endif
-#include "tools/poison.h"
+#include "tools/cmake/poison.h"
 
 #pragma GCC poison gt /* passes on equal values in Criterion 2.4.1; write lt(b, a) */
 

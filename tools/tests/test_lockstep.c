@@ -3,7 +3,7 @@
 #include <criterion/new/assert.h>
 #include <string.h>
 
-#include "tools/lockstep/smaller.h"
+#include "tools/lab/lockstep/smaller.h"
 
 /* a: timeout { yield sleep } fail; b: group { child { yield } child { fail } } spawn { yield } */
 static void write_script(struct bz_script *script) {

@@ -1,5 +1,5 @@
 /* Cycles in lists of edges. */
-#include "sim/explore/acyclic.h"
+#include "sim/explore/cycle_check.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>

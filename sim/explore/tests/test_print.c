@@ -1,12 +1,12 @@
 /* Fingerprints that are made from those before are those that are made from scratch, and what they
  * find out about a step takes it back. */
-#include "sim/explore/print.h"
+#include "sim/explore/fingerprint/fingerprint.h"
 
 #include <string.h>
 
 #include "sim/choice/pcg.h"
-#include "sim/explore/differences.h"
-#include "sim/explore/symmetry.h"
+#include "sim/explore/fingerprint/memory_differences.h"
+#include "sim/explore/fingerprint/symmetry.h"
 #include "sim/native/snapshot.h"
 #include "sim/tests/stage.h"
 #include "sim/tests/toys.h"

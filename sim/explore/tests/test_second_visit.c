@@ -4,9 +4,9 @@
 
 #include "primitives/runtime/loop.h"
 #include "sim/explore/explore.h"
-#include "sim/explore/symmetry.h"
+#include "sim/explore/fingerprint/symmetry.h"
 #include "sim/native/snapshot.h"
-#include "sim/run/determinism.h"
+#include "sim/session/determinism.h"
 #include "sim/tests/crowd.h"
 
 /* --- variants with state outside of the world ------------------------------------------------- */

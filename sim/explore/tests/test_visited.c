@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "sim/choice/pcg.h"
-#include "sim/explore/multiply.h"
-#include "sim/run/contain.h"
+#include "sim/contain/contain.h"
+#include "sim/explore/fingerprint/multiply_128.h"
 
 #define MANY 20000u
 

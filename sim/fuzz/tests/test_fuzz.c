@@ -3,7 +3,7 @@
 
 #include "sim/fuzz/coverage.h"
 #include "sim/fuzz/state.h"
-#include "sim/run/checkpoint.h"
+#include "sim/session/checkpoint.h"
 #include "sim/tests/crowd.h"
 
 static const struct bz_scenario *const scenarios[] = {&crowd_scenario, NULL};

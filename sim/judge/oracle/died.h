@@ -1,6 +1,6 @@
 /* crash, stack-overflow, hang, memory, exit: the code under test ended the process of its run, or
  * had to be stopped there. Nothing inside that process can judge this: the process that started it
- * calls bz_judge_died() (sim/run/contain.h). */
+ * calls bz_judge_died() (sim/contain/contain.h). */
 #ifndef BZ_SIM_JUDGE_ORACLE_DIED_H
 #define BZ_SIM_JUDGE_ORACLE_DIED_H
 

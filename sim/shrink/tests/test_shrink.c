@@ -6,9 +6,9 @@
 
 #include "scenarios/tests/seeds.h"
 #include "sim/judge/internal.h"
-#include "sim/run/replay.h"
-#include "sim/run/settings.h"
-#include "sim/run/sizes.h"
+#include "sim/program/replay.h"
+#include "sim/program/settings.h"
+#include "sim/program/sizes.h"
 #include "sim/shrink/edits.h"
 #include "sim/shrink/why.h"
 #include "sim/tests/stage.h"

@@ -2,7 +2,7 @@
  *
  * main() is the whole program, so what works for a scenario in C works for a test in Python: run,
  * replay, shrink, explain, show, diff. A test is a scenario of another runtime
- * (sim/run/scenario.h). Its runs are contained, as those of plug-ins are. */
+ * (sim/program/scenario.h). Its runs are contained, as those of plug-ins are. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "sim/run/contain.h"
-#include "sim/run/scenario.h"
-#include "tools/cli.h"
-#include "tools/plugins.h"
+#include "sim/contain/contain.h"
+#include "sim/program/scenario.h"
+#include "tools/cli/cli.h"
+#include "tools/plugin/plugins.h"
 #include "tools/python/native/native.h"
 
 /* --- a run ------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* Steps: what a loop does in a turn, with the judge in the place of the selector. */
 #include <signal.h>
 
-#include "sim/run/contain.h"
+#include "sim/contain/contain.h"
 #include "tools/python/native/loop.h"
 
 static PyObject *gathering_type; /* what asyncio.gather() waits for */

@@ -1,0 +1,87 @@
+#include "sim/judge/inspect.h"
+
+#include "sim/choice/strategy_replay.h"
+#include "sim/judge/internal.h"
+
+uint32_t bz_judge_task_count(const struct bz_judge *judge) {
+    return judge->shadow.task_count;
+}
+
+uint32_t bz_judge_object_count(const struct bz_judge *judge) {
+    return judge->shadow.object_count;
+}
+
+static const char *state_of(const struct bz_shadow_task *task) {
+    static const char *const waits[BZ_WAIT_COUNT] = {"suspended", "waiting", "yielding", "sleeping",
+                                                     "joining"};
+    switch (task->phase) {
+    case BZ_PHASE_UNSTARTED:
+        return "not started";
+    case BZ_PHASE_RUNNING:
+        return "running";
+    case BZ_PHASE_DONE:
+        return "done";
+    default:
+        break;
+    }
+    if (task->wait == BZ_WAIT_YIELD || task->await == BZ_AWAIT_PENDING) {
+        return waits[task->wait < BZ_WAIT_COUNT ? task->wait : 0];
+    }
+    return task->await == BZ_AWAIT_WOKEN ? "woken" : "cancelled";
+}
+
+bool bz_judge_view_task(const struct bz_judge *judge, uint32_t task, struct bz_task_view *view) {
+    if (task == 0 || task > judge->shadow.task_count) {
+        return false;
+    }
+    const struct bz_shadow_task *entry = &judge->shadow.tasks[task];
+    bool is_calling = judge->call.kind != 0 && judge->call.task == task;
+    *view = (struct bz_task_view){
+        .state = state_of(entry),
+        .op = is_calling ? (enum bz_op)judge->call.op : (enum bz_op)entry->op,
+        .object = bz_judge_object_name(judge, is_calling ? judge->call.object : entry->object),
+        .window = bz_shadow_window(entry),
+        .holdings = entry->holdings,
+        .next_step = entry->next_step,
+        .is_cancel_pending = entry->cancel_pending,
+        .is_helper = entry->is_helper};
+    bz_judge_task_name(judge, task, view->name, sizeof view->name);
+    return true;
+}
+
+bool bz_judge_view_object(const struct bz_judge *judge, uint32_t object,
+                          struct bz_object_view *view) {
+    if (object == 0 || object > judge->shadow.object_count) {
+        return false;
+    }
+    const struct bz_shadow_object *entry = &judge->shadow.objects[object];
+    *view = (struct bz_object_view){.name = entry->name,
+                                    .waiting = entry->waiting,
+                                    .woken = entry->woken,
+                                    .cancelled = entry->cancelled,
+                                    .polling = entry->polling,
+                                    .permits = entry->permits,
+                                    .holders = entry->holders};
+    return true;
+}
+
+uint32_t bz_judge_view_line(const struct bz_judge *judge, uint32_t object, uint32_t *tasks,
+                            uint32_t max) {
+    uint32_t count = 0;
+    if (object == 0 || object > judge->shadow.object_count) {
+        return 0;
+    }
+    const struct bz_shadow_object *entry = &judge->shadow.objects[object];
+    for (uint32_t place = 0; place < entry->line_end && count < max; place++) {
+        if (bz_shadow_stands_live(&judge->shadow, entry, place)) {
+            tasks[count++] = entry->line[place];
+        }
+    }
+    return count;
+}
+
+void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *listener) {
+    if (judge->strategy == &bz_strategy_replay_lenient) {
+        ((struct bz_replay_state *)judge->strategy_state)->listener = listener;
+    }
+}

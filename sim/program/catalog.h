@@ -1,0 +1,37 @@
+/* The catalog of scenarios and variants. The program fills it; plug-ins add to both. */
+#ifndef BZ_SIM_PROGRAM_CATALOG_H
+#define BZ_SIM_PROGRAM_CATALOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/contain/contain.h"
+#include "sim/program/scenario.h"
+#include "sim/variant/variant.h"
+
+struct bz_catalog {
+    const struct bz_scenario *const *scenarios; /* both end with NULL */
+    const struct bz_variant *const *variants;
+    bool (*is_foreign)(const void *part); /* a scenario or variant is not built in; NULL: none */
+    struct bz_contain contain;            /* what runs of foreign ones may take */
+    const char *(*why_missing)(const char *name); /* of a scenario that is not listed, as a message;
+                                                     NULL: unknown, as is the result */
+};
+
+/* What the user types to call the program, in messages: "buzzer". */
+extern const char *bz_command;
+
+/* NULL: there is none of that name. */
+const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name);
+const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, const char *name);
+
+/* The variant `buzzer`, or `buzzer/...`, that offers the primitive and is judged by the same model
+ * if it has one: what the entry is without its fault. NULL: there is none. */
+const struct bz_variant *bz_catalog_twin(const struct bz_catalog *catalog,
+                                         const struct bz_variant *entry,
+                                         enum bz_primitive primitive);
+
+/* The candidate nearest to `word` by edit distance, or NULL if none is near: for "did you mean". */
+const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count);
+
+#endif

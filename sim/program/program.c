@@ -1,0 +1,237 @@
+#include "sim/program/program.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "sim/native/exceptions.h"
+#include "traces/lack.h"
+
+#define STEP_NS 250u /* in C, with all that a short run takes besides its steps */
+
+void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
+                     const struct bz_variant *variant, const struct bz_strategy *strategy) {
+    *program = (struct bz_program){.scenario = scenario,
+                                   .variant = variant,
+                                   .strategy = strategy,
+                                   .order = BZ_ORDER_ANY,
+                                   .cancel_windows = BZ_WINDOWS_ALL,
+                                   .cancels_max = BZ_CANCELS_MAX_DEFAULT,
+                                   .steps_max = BZ_STEPS_MAX_DEFAULT,
+                                   .starvation_bound = BZ_STARVATION_BOUND_DEFAULT,
+                                   .lag_max_ns = BZ_LAG_MAX_DEFAULT_NS};
+    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+        program->args.values[index] = scenario->params[index].value;
+    }
+    for (uint32_t index = scenario->primitive_count; index-- > 0;) {
+        if (bz_variant_offers(variant, scenario->primitives[index])) {
+            program->args.primitive = scenario->primitives[index];
+        }
+    }
+}
+
+uint64_t bz_program_steps_in(const struct bz_program *program, uint64_t time_ns) {
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    return time_ns / (runtime != NULL && runtime->step_ns != 0 ? runtime->step_ns : STEP_NS);
+}
+
+struct bz_world *bz_program_new_world(const struct bz_program *program) {
+    struct bz_judge_config config = {
+        .program = program->scenario->name,
+        .variant = program->variant->name,
+        .strategy = program->strategy,
+        .order = program->order,
+        .cancel_windows = program->cancel_windows,
+        .cancels_max = program->cancels_max,
+        .steps_max = program->steps_max,
+        .starvation_bound = program->starvation_bound,
+        .lag_max_ns = program->lag_max_ns,
+        .profile = program->profile.steps == 0 ? NULL : &program->profile,
+        .answers = &program->answers,
+    };
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    if (runtime != NULL) {
+        config.callback_is_ready = runtime->callback_is_ready;
+        config.variant_is_busy = runtime->variant_is_busy;
+        config.source = runtime->context;
+    }
+    struct bz_world *world = bz_world_new(&config, program->variant);
+    if (world != NULL) {
+        world->is_uncancelled = program->is_uncancelled;
+        bz_exceptions_find(world->loop, program->scenario);
+    }
+    if (world != NULL && program->scenario->stack_bytes != 0 &&
+        !bz_world_set_loop(
+            world, &(struct bz_loop_config){.stack_bytes = program->scenario->stack_bytes})) {
+        bz_world_destroy(world);
+        return NULL;
+    }
+    return world;
+}
+
+/* From the end of setup to the verdict. */
+static void run_on(const struct bz_program *program, struct bz_world *world, void *state) {
+    struct bz_judge *judge = world->judge;
+    bz_world_run(world);
+    if (bz_judge_verdict(judge) == BZ_RUN_PASSED && bz_judge_unfinished(judge) == 0 &&
+        program->scenario->finish != NULL) {
+        program->scenario->finish(world, state);
+    }
+    bz_world_end(world);
+}
+
+static void run_all(void *context, struct bz_judge *judge) {
+    const struct bz_program_place *place = context;
+    const struct bz_program *program = place->program;
+    const struct bz_runtime *runtime = program->scenario->runtime;
+    if (runtime != NULL) {
+        runtime->run(runtime->context, judge);
+        return;
+    }
+    bz_world_begin(place->world);
+    void *state = program->scenario->setup(place->world, &program->args);
+    bz_world_keep_setup(place->world, program, offsetof(struct bz_program, args.file_name), state);
+    run_on(program, place->world, state);
+}
+
+static void run_in_child(void *context) {
+    const struct bz_program_place *place = context;
+    run_all(context, place->world->judge);
+}
+
+static void run_contained(void *context, struct bz_judge *judge) {
+    const struct bz_program_place *place = context;
+    struct bz_death death;
+    switch (
+        bz_contain_call(&place->program->contain, place->world, run_in_child, context, &death)) {
+    case BZ_CHILD_DONE:
+        break;
+    case BZ_CHILD_RUNS:
+        bz_judge_died(judge, NULL, NULL);
+        break;
+    default:
+        if (!death.is_killed || !bz_judge_void(judge)) {
+            bz_judge_died(judge, death.oracle, death.how);
+        }
+        break;
+    }
+}
+
+struct bz_source bz_program_source(struct bz_program_place *place) {
+    return (struct bz_source){.run = place->program->contain.is_on ? run_contained : run_all,
+                              .context = place};
+}
+
+void bz_program_enter(const struct bz_program *program, struct bz_world *world) {
+    bz_judge_adapt(world->judge, program->profile.steps == 0 ? NULL : &program->profile,
+                   program->starvation_bound);
+}
+
+/* --- the profile ------------------------------------------------------------------------------ */
+
+static bool renew(struct bz_world **world, const struct bz_program *program, char *lack) {
+    bz_world_destroy(*world);
+    *world = bz_program_new_world(program);
+    if (*world == NULL) {
+        bz_lack_text(lack, BZ_LACK_BYTES, NULL, "a world to run in");
+    }
+    return *world != NULL;
+}
+
+static void measure_in_child(void *context) {
+    struct bz_program_place *place = context;
+    struct bz_source source = {.run = run_all, .context = place};
+    struct bz_profile profile; /* the parent takes it from the judge */
+    bz_judge_measure(place->world->judge, &source, &profile);
+}
+
+/* All runs in one child process: to start one takes longer than most runs. Returns what became of
+ * it, as bz_judge_died() wants it. */
+static enum bz_child_state measure_contained(struct bz_program *program, struct bz_world *world,
+                                             struct bz_death *death) {
+    struct bz_program_place place = {.program = program, .world = world};
+    enum bz_child_state state =
+        bz_contain_call(&program->contain, world, measure_in_child, &place, death);
+    if (state == BZ_CHILD_RUNS) {
+        bz_judge_died(world->judge, NULL, NULL);
+    } else if (state != BZ_CHILD_DONE) {
+        bz_judge_died(world->judge, death->oracle, death->how);
+    }
+    bz_judge_measured(world->judge, &program->profile);
+    if (state == BZ_CHILD_DIED && program->profile.steps == 0) { /* nothing is left of its runs */
+        program->profile = (struct bz_profile){.steps = 1, .steps_max = program->steps_max};
+    }
+    return state;
+}
+
+static bool measure_in(struct bz_program *program, struct bz_world **world,
+                       const volatile sig_atomic_t *stop, char *lack, bool may_repeat) {
+    struct bz_death death = {.is_killed = false};
+    enum bz_child_state state = BZ_CHILD_DONE;
+    bz_program_enter(program, *world);
+    bz_judge_watch_stop((*world)->judge, stop);
+    if (!program->contain.is_on) {
+        struct bz_program_place place = {.program = program, .world = *world};
+        struct bz_source source = bz_program_source(&place);
+        bz_judge_measure((*world)->judge, &source, &program->profile);
+    } else {
+        state = measure_contained(program, *world, &death);
+    }
+    if (death.is_killed && may_repeat) { /* maybe from outside */
+        program->profile.steps = 0;
+        return renew(world, program, lack) && measure_in(program, world, stop, lack, false);
+    }
+    if (program->profile.steps == 0) {
+        const char *error = bz_judge_error((*world)->judge);
+        bool is_stopped = bz_judge_verdict((*world)->judge) == BZ_RUN_GIVEN_UP;
+        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
+                 error != NULL ? error
+                 : is_stopped  ? ""
+                               : "the program cannot be measured");
+    }
+    if (state != BZ_CHILD_DONE) { /* what died may have left it in any state */
+        bz_world_destroy(*world);
+        *world = NULL;
+    }
+    return program->profile.steps != 0;
+}
+
+bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
+                           const volatile sig_atomic_t *stop, char *lack) {
+    lack[0] = '\0';
+    if (!program->strategy->needs_profile || program->profile.steps != 0) {
+        return true;
+    }
+    return (*world != NULL || renew(world, program, lack)) &&
+           measure_in(program, world, stop, lack, true);
+}
+
+bool bz_program_measure(struct bz_program *program) {
+    char lack[BZ_LACK_BYTES];
+    return bz_program_measure_or(program, lack);
+}
+
+bool bz_program_measure_or(struct bz_program *program, char *lack) {
+    struct bz_world *world = NULL;
+    bool is_ok = bz_program_measure_in(program, &world, NULL, lack);
+    bz_world_destroy(world);
+    return is_ok;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
+                               uint64_t seed) {
+    return bz_program_run_from(program, world, &(struct bz_run_start){.seed = seed});
+}
+
+enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_world *world,
+                                    const struct bz_run_start *start) {
+    void *state;
+    if (!program->contain.is_on && bz_world_begin_again(world, program, start, &state)) {
+        run_on(program, world, state);
+        return bz_judge_verdict(world->judge);
+    }
+    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    return bz_judge_run(world->judge, &source, start);
+}

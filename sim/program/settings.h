@@ -1,0 +1,56 @@
+/* Settings: a program as text, one name=value at a time.
+ *
+ * The command line, a token, a trace and a JSON report all name the same settings: those of the
+ * table below, which says all that is known of each, and the parameters of the scenario.
+ */
+#ifndef BZ_SIM_PROGRAM_SETTINGS_H
+#define BZ_SIM_PROGRAM_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/program/catalog.h"
+#include "sim/program/program.h"
+
+#define BZ_ERROR_BYTES 1024u
+#define BZ_SETTING_BYTES 512u /* of the longest value */
+
+struct bz_setting {
+    const char *name;     /* NULL ends the table */
+    const char *argument; /* of the option --NAME, "N"; NULL: --set NAME=VALUE alone */
+    const char *help;     /* of the option */
+    /* The field of struct bz_program; a setting with the value of bz_program_init() is a default.
+     */
+    size_t offset;
+    size_t bytes;
+    uint32_t least, most; /* of a number */
+    size_t trace_offset;  /* of its member of struct bz_trace; 0: it is one of the trace's params */
+    bool is_late; /* older programs do not know it: no param of a trace if it is a default */
+    bool (*set)(const struct bz_setting *setting, struct bz_program *program, const char *value,
+                char *error, size_t error_bytes);
+    /* Prints nothing for a program that does not have the setting. */
+    void (*print)(const struct bz_setting *setting, const struct bz_program *program, char *value,
+                  size_t value_bytes);
+};
+extern const struct bz_setting bz_settings[];
+
+/* Starts a program from names. False with a message that names the culprit, the nearest valid name
+ * and where to find the list. `strategy` NULL: the default, portfolio. */
+bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalog,
+                     const char *scenario, const char *variant, const char *strategy, char *error,
+                     size_t error_bytes);
+
+/* Changes one setting. False with a message, and nothing is changed. */
+bool bz_program_set(struct bz_program *program, const char *name, const char *value, char *error,
+                    size_t error_bytes);
+
+/* Applies "name=value,name=value". */
+bool bz_program_set_list(struct bz_program *program, const char *list, char *error,
+                         size_t error_bytes);
+
+/* The index-th setting of the program as text: its name, its value in `value`, and whether it is
+ * the default. NULL after the last. The order is fixed. */
+const char *bz_program_setting(const struct bz_program *program, unsigned index, char *value,
+                               size_t value_bytes, bool *is_default);
+
+#endif

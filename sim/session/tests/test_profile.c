@@ -1,0 +1,184 @@
+/* A profile is a fact of the program; and strategies that need one are as repeatable as others. */
+#include "sim/session/campaign.h"
+#include "sim/tests/crowd.h"
+
+static struct bz_profile measure(const struct bz_program *program) {
+    struct bz_program measured = *program;
+    measured.strategy = &bz_strategy_pct; /* which needs one */
+    memset(&measured.profile, 0xa5, sizeof measured.profile);
+    measured.profile.steps = 0; /* not measured */
+    cr_assert(bz_program_measure(&measured));
+    return measured.profile;
+}
+
+/* The mean length of runs under random, to compare with. */
+static uint64_t mean_steps(const struct bz_program *program) {
+    struct bz_world *world = bz_program_new_world(program); /* whose strategy is random */
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        bz_program_run(program, world, seed);
+    }
+    uint64_t mean = world->judge->stats.steps / world->judge->stats.runs;
+    bz_world_destroy(world);
+    return mean;
+}
+
+Test(profile, tells_how_long_runs_are) {
+    for (int order = 0; order < 2; order++) {
+        struct bz_program program;
+        crowd_program(&program, &crowd_sound, (enum bz_order)order);
+        struct bz_profile profile = measure(&program);
+        uint64_t mean = mean_steps(&program);
+        cr_assert(lt(u64, mean * 3 / 4, profile.steps));
+        cr_assert(lt(u64, profile.steps, mean * 5 / 4));
+        cr_assert(eq(u32, profile.tasks, 4));
+        uint32_t sum = 0;
+        for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
+            cr_assert(eq(int, profile.task_steps[task] > 1, task >= 1 && task <= 4));
+            sum += profile.task_steps[task];
+        }
+        cr_assert(le(u32, sum, profile.steps)); /* the rest are timers and cancels */
+        cr_assert(lt(u32, profile.steps / 2, sum));
+        cr_assert(ne(u64, profile.cancellers, 0)); /* guests 2 to 4, into guest 1 */
+        cr_assert(eq(u64, profile.cancellers & ~UINT64_C(0x1c), 0));
+        cr_assert(lt(u32, 2, profile.points));
+        cr_assert(le(u32, profile.points, 2 * profile.steps));
+    }
+}
+
+Test(profile, is_the_same_every_time) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
+    struct bz_profile once = measure(&program);
+    program.strategy = &bz_strategy_pct;
+    program.cancels_max = 7;
+    struct bz_profile again = measure(&program);
+    cr_assert(eq(int, memcmp(&once, &again, sizeof once), 0));
+    program.cancel_windows = BZ_WINDOWS_NONE;
+    cr_assert(eq(u32, measure(&program).points, 0));
+}
+
+/* A program whose runs are long costs one run that is cut short, and none is no length. */
+Test(profile, has_limits) {
+    struct bz_program program;
+    crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    program.args.values[CROWD_ROUNDS] = 1000;
+    program.args.values[CROWD_GUESTS] = 100;
+    program.steps_max = 10000000;
+    program.cancel_windows = BZ_WINDOWS_NONE;
+    struct bz_profile profile = measure(&program);
+    cr_assert(eq(u32, profile.steps, 20000));
+    cr_assert(eq(u32, profile.tasks, 100));
+    program.steps_max = 1;
+    cr_assert(eq(u32, measure(&program).steps, 1));
+}
+
+static struct bz_campaign_result run(const struct bz_program *program, uint64_t seed_first,
+                                     uint64_t runs, uint32_t jobs) {
+    struct bz_campaign_config config = {.program = program,
+                                        .seed_first = seed_first,
+                                        .runs = runs,
+                                        .jobs = jobs,
+                                        .keep_going = true};
+    struct bz_campaign_result result;
+    cr_assert(bz_campaign_run(&config, &result));
+    return result;
+}
+
+/* Under every strategy a seed means the same run, whoever runs it, and after whatever. */
+Test(profile, campaigns_do_not_depend_on_workers_or_on_what_came_before) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        for (int order = 0; order < 2; order++) {
+            struct bz_program program;
+            crowd_program(&program, &crowd_drops, (enum bz_order)order);
+            program.strategy = bz_strategies[which];
+            struct bz_campaign_result one = run(&program, 0, 1000, 1);
+            struct bz_campaign_result many = run(&program, 0, 1000, 3);
+            cr_assert(eq(u64, one.digest, many.digest), "%s", program.strategy->name);
+            cr_assert(eq(u64, one.violations, many.violations));
+            cr_assert(eq(u64, one.by_oracle[0], many.by_oracle[0]));
+            struct bz_world *world = bz_program_new_world(&program);
+            struct bz_world *late = bz_program_new_world(&program);
+            for (uint64_t seed = 0; seed < 200; seed++) {
+                bz_program_run(&program, world, seed);
+            }
+            bz_program_run(&program, late, 199);
+            cr_assert(eq(u64, world->judge->digest, late->judge->digest), "%s",
+                      program.strategy->name);
+            bz_world_destroy(world);
+            bz_world_destroy(late);
+        }
+    }
+}
+
+/* What fair strategies find wrong with a sound program would be a false alarm. */
+Test(profile, a_sound_program_is_sound_under_every_strategy) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        for (int order = 0; order < 2; order++) {
+            struct bz_program program;
+            crowd_program(&program, &crowd_sound, (enum bz_order)order);
+            program.strategy = bz_strategies[which];
+            struct bz_campaign_result result = run(&program, 7000, 1500, 1);
+            cr_assert(eq(u64, result.violations, 0), "%s: %s", program.strategy->name,
+                      result.findings[0].violation.message);
+            bool is_default =
+                program.strategy == &bz_strategy_fifo || program.strategy == &bz_strategy_answers;
+            cr_assert(eq(int, result.stats.injected > 250, !is_default), "%s",
+                      program.strategy->name);
+        }
+    }
+}
+
+/* --- liveness --------------------------------------------------------------------------------- */
+
+struct wait {
+    struct bz_world *world;
+    bool is_over;
+};
+
+static enum bz_status spin(void *arg) {
+    struct wait *wait = arg;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && !wait->is_over) {
+        status = bz_yield(wait->world->loop);
+    }
+    return status;
+}
+
+static enum bz_status end_wait(void *arg) {
+    struct wait *wait = arg;
+    enum bz_status status = bz_yield(wait->world->loop);
+    wait->is_over = true;
+    return status;
+}
+
+static void *spin_setup(struct bz_world *world, const struct bz_scenario_args *args) {
+    struct wait *wait = bz_world_alloc(world, sizeof *wait);
+    (void)args;
+    wait->world = world;
+    bz_task_spawn(world->loop, "spinner", 1, spin, wait);
+    bz_task_spawn(world->loop, "other", 1, end_wait, wait);
+    return wait;
+}
+
+static const struct bz_param spin_params[] = {{0}};
+static const struct bz_scenario spin_scenario = {.name = "spin",
+                                                 .summary = "one polls for what the other does",
+                                                 .params = spin_params,
+                                                 .primitives = {BZ_PRIMITIVE_SEMAPHORE},
+                                                 .primitive_count = 1,
+                                                 .setup = spin_setup};
+
+/* However few steps a run may take: the unfair part of it must be over in time. */
+Test(profile, a_short_budget_makes_nobody_a_livelock) {
+    for (size_t which = 0; bz_strategies[which] != NULL; which++) {
+        for (uint32_t most = 60; most <= 1000; most += 94) {
+            struct bz_program program;
+            bz_program_init(&program, &spin_scenario, &crowd_sound, bz_strategies[which]);
+            program.steps_max = most;
+            program.cancel_windows = BZ_WINDOWS_NONE;
+            struct bz_campaign_result result = run(&program, 0, 500, 1);
+            cr_assert(eq(u64, result.violations, 0), "%s, %u steps: %s", program.strategy->name,
+                      most, result.findings[0].violation.message);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+/* Other runs that fail in the same way: found on fixed seeds, the same ones whatever run was given.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/judge/internal.h"
+#include "sim/program/sizes.h"
+#include "sim/shrink/internal.h"
+
+#define PROBES 300u
+#define PROBES_CONTAINED 20u
+#define DRAWS 64u
+#define PROBES_OF_A_DRAW 10u
+
+bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *program) {
+    struct bz_trial *trial = shrinking->trial;
+    bool is_kept = trial->world != NULL && !program->contain.is_on &&
+                   trial->program.steps_max == program->steps_max;
+    trial->program = *program;
+    trial->program.profile.steps = 0;
+    if (is_kept) { /* they differ in parameters alone */
+        bz_program_enter(&trial->program, trial->world);
+        return true;
+    }
+    bz_world_destroy(trial->world);
+    trial->world = bz_program_new_world(&trial->program);
+    if (trial->world == NULL) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a world to shrink in");
+    }
+    return trial->world != NULL;
+}
+
+/* One run on a seed. True if it fails in the same way; the board then has its choices. */
+static bool probe(struct bz_shrinking *shrinking, uint64_t seed, struct bz_shrink_size *size) {
+    struct bz_trial *trial = shrinking->trial;
+    struct bz_judge *judge = trial->world->judge;
+    struct bz_run_start start = {.seed = seed,
+                                 .strategy = trial->program.contain.is_on ? &bz_strategy_random
+                                                                          : &bz_strategy_portfolio};
+    shrinking->result->runs++;
+    enum bz_run_end end = bz_program_run_from(&trial->program, trial->world, &start);
+    shrinking->cost += shrinking->run_cost + bz_judge_steps(judge);
+    if (end == BZ_RUN_NO_RESOURCE) {
+        snprintf(shrinking->result->lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
+                 bz_judge_error(judge));
+    }
+    if (end != BZ_RUN_VIOLATED || strcmp(judge->violation.oracle, shrinking->wanted.oracle) != 0) {
+        return false;
+    }
+    if (!bz_tape_copy(&shrinking->tape, &judge->tape)) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
+        return false;
+    }
+    shrinking->board->source = BZ_EDIT_BY_TAPE;
+    bool fails = bz_shrink_try(shrinking, size);
+    shrinking->board->source = BZ_EDIT_BY_EDITS;
+    return fails;
+}
+
+/* --- the smallest ones of many ---------------------------------------------------------------- */
+
+/* By the order of sizes, or by what passes take away least: a cancel, then a task. */
+static bool comes_before(const struct bz_shrink_size *size, const struct bz_edits *edits,
+                         const struct bz_failing *other, bool is_by_tasks) {
+    if (is_by_tasks && size->cancels != other->size.cancels) {
+        return size->cancels < other->size.cancels;
+    }
+    if (is_by_tasks && size->tasks != other->size.tasks) {
+        return size->tasks < other->size.tasks;
+    }
+    return bz_shrink_compare(size, edits, &other->size, &other->edits) < 0;
+}
+
+/* Puts the failing run of the trial in its place among `count` ones. Returns how many there are. */
+static uint32_t keep(const struct bz_shrinking *shrinking, const struct bz_shrink_size *size,
+                     bool is_by_tasks, struct bz_failing *found, uint32_t count) {
+    const struct bz_edits *made = &shrinking->board->made;
+    uint32_t place = count;
+    while (place > 0 && comes_before(size, made, &found[place - 1], is_by_tasks)) {
+        if (place < BZ_SHRINK_OTHERS) {
+            found[place].size = found[place - 1].size;
+            found[place].program = found[place - 1].program;
+            bz_edits_copy(&found[place].edits, &found[place - 1].edits);
+        }
+        place--;
+    }
+    if (place == BZ_SHRINK_OTHERS) {
+        return count;
+    }
+    found[place].size = *size;
+    found[place].program = shrinking->trial->program;
+    bz_edits_copy(&found[place].edits, made);
+    return count + (count < BZ_SHRINK_OTHERS);
+}
+
+/* For the strategies of probes. */
+static bool measure(struct bz_shrinking *shrinking) {
+    struct bz_trial *trial = shrinking->trial;
+    struct bz_program_place place = {&trial->program, trial->world};
+    struct bz_source source = bz_program_source(&place);
+    if (trial->program.contain.is_on) {
+        return true; /* they need no profile */
+    }
+    bz_judge_measure(trial->world->judge, &source, &trial->program.profile);
+    if (trial->program.profile.steps == 0) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a profile");
+        return false;
+    }
+    trial->program.profile.steps = 0; /* the judge has it; programs are compared */
+    return true;
+}
+
+uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found) {
+    uint32_t probes = shrinking->trial->program.contain.is_on ? PROBES_CONTAINED : PROBES;
+    uint32_t count = 0;
+    bool is_ready = measure(shrinking);
+    for (uint32_t seed = 0; is_ready && seed < probes && bz_shrink_goes_on(shrinking); seed++) {
+        struct bz_shrink_size size;
+        if (probe(shrinking, seed, &size)) {
+            count = keep(shrinking, &size, false, found, count);
+        }
+    }
+    return count;
+}
+
+/* --- drawn programs --------------------------------------------------------------------------- */
+
+/* The program with the sizes that a campaign draws for the `number`-th time (sim/program/sizes.h);
+ * 0: with the usual ones. No parameter is above `most`. */
+static void draw(const struct bz_program *given, uint32_t number, const int64_t *most,
+                 struct bz_program *program) {
+    struct bz_program usual = *given;
+    const struct bz_param *params = usual.scenario->params;
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        usual.args.values[index] = params[index].value;
+    }
+    usual.pinned = 0;
+    usual.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
+    *program = usual;
+    if (number > 0) {
+        bz_sizes_draw(&usual, (uint64_t)(number - 1) * BZ_SIZES_SEEDS + BZ_SIZES_AT, program);
+    }
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        int64_t *value = &program->args.values[index];
+        *value = *value > most[index] ? most[index] : *value;
+    }
+}
+
+/* Fills `group` with the smallest failing runs of drawn programs. */
+static void find_drawn(struct bz_shrinking *shrinking, const int64_t *most,
+                       struct bz_shrink_group *group) {
+    uint32_t *counts = group->counts;
+    memset(group->counts, 0, sizeof group->counts);
+    for (uint32_t number = 0; number <= DRAWS && bz_shrink_goes_on(shrinking); number++) {
+        struct bz_program program;
+        draw(shrinking->config->program, number, most, &program);
+        uint32_t probes = number == 0 ? PROBES : PROBES_OF_A_DRAW;
+        bool is_ready = bz_shrink_enter(shrinking, &program) && measure(shrinking);
+        for (uint32_t seed = 0; is_ready && seed < probes && bz_shrink_goes_on(shrinking); seed++) {
+            struct bz_shrink_size size;
+            bool fails = probe(shrinking, seed, &size);
+            for (unsigned rank = 0; fails && rank < 2; rank++) {
+                counts[rank] = keep(shrinking, &size, rank == 1, group->found[rank], counts[rank]);
+            }
+        }
+    }
+}
+
+/* Shrinks the run that is now the best one of the group. A step that deviates from the default
+ * order in a small program need not deviate in the program where it began. */
+static bool pass_and_leap(struct bz_shrinking *shrinking) {
+    const struct bz_program program = shrinking->trial->program;
+    (void)bz_shrink_passes(shrinking);
+    return bz_shrink_leap_to(shrinking, &program) && bz_shrink_passes(shrinking);
+}
+
+/* Likewise all of the group, the first of which is the best one now; the smallest of them stays. */
+static bool deepen_group(struct bz_shrinking *shrinking) {
+    const struct bz_shrink_group *group = shrinking->group;
+    (void)pass_and_leap(shrinking);
+    for (unsigned place = 1; place < 2 * BZ_SHRINK_OTHERS; place++) {
+        const struct bz_failing *start =
+            &group->found[place / BZ_SHRINK_OTHERS][place % BZ_SHRINK_OTHERS];
+        if (place % BZ_SHRINK_OTHERS < group->counts[place / BZ_SHRINK_OTHERS] &&
+            bz_shrink_goes_on(shrinking) && bz_shrink_enter(shrinking, &start->program)) {
+            (void)bz_shrink_other(shrinking, start, pass_and_leap);
+        }
+    }
+    return bz_shrink_leaps(shrinking);
+}
+
+static bool begin_in_drawn(struct bz_shrinking *shrinking, const int64_t *most) {
+    const struct bz_shrink_group *group = shrinking->group;
+    find_drawn(shrinking, most, shrinking->group);
+    return group->counts[0] > 0 && bz_shrink_enter(shrinking, &group->found[0][0].program) &&
+           bz_shrink_other(shrinking, &group->found[0][0], deepen_group);
+}
+
+/* In those that have fewer tasks than the best one: one less of a parameter that counts them. */
+static bool begin_with_fewer(struct bz_shrinking *shrinking) {
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
+    bool counts[BZ_PARAMS_MAX];
+    int64_t most[BZ_PARAMS_MAX];
+    bool is_smaller = false;
+    bz_shrink_counting(shrinking, counts);
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        most[index] = counts[index] ? best.args.values[index] : INT64_MAX;
+    }
+    for (uint32_t index = 0; params[index].name != NULL && !is_smaller; index++) {
+        if (counts[index] && most[index] > params[index].least) {
+            most[index]--;
+            is_smaller = begin_in_drawn(shrinking, most);
+            most[index]++;
+        }
+    }
+    return is_smaller;
+}
+
+bool bz_shrink_drawn(struct bz_shrinking *shrinking) {
+    int64_t most[BZ_PARAMS_MAX];
+    const struct bz_program *given = shrinking->config->program;
+    if (given->scenario->sizes == NULL || given->contain.is_on) {
+        return true;
+    }
+    shrinking->group = malloc(sizeof *shrinking->group);
+    if (shrinking->group == NULL) {
+        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
+        return false;
+    }
+    for (uint32_t index = 0; index < BZ_PARAMS_MAX; index++) {
+        most[index] = INT64_MAX;
+    }
+    (void)begin_in_drawn(shrinking, most);
+    while (bz_shrink_goes_on(shrinking) && begin_with_fewer(shrinking)) {
+    }
+    free(shrinking->group);
+    return bz_shrink_goes_on(shrinking);
+}
+
+/* --- from another run ------------------------------------------------------------------------- */
+
+bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *start,
+                     bool (*deepen)(struct bz_shrinking *shrinking)) {
+    struct bz_failing *best = shrinking->best;
+    struct bz_shrink_result *result = shrinking->result;
+    struct bz_failing *before = malloc(sizeof *before);
+    if (before == NULL) {
+        bz_lack_text(result->lack, sizeof result->lack, NULL, "a shrinking run");
+        return false;
+    }
+    struct bz_program program = result->program;
+    struct bz_violation violation = result->violation;
+    bool is_searched = shrinking->is_searched;
+    bool is_settled = shrinking->is_settled;
+    before->size = best->size;
+    before->digest = best->digest;
+    bz_edits_copy(&before->edits, &best->edits);
+    struct bz_tape tape = shrinking->best_tape;
+    bz_tape_init(&shrinking->best_tape, NULL);
+    best->size = (struct bz_shrink_size){.is_longer = true, .deviations = UINT32_MAX};
+    shrinking->board->source = BZ_EDIT_BY_EDITS;
+    bz_edits_copy(&shrinking->board->edits, &start->edits);
+    if (bz_shrink_improve(shrinking)) {
+        (void)deepen(shrinking);
+    }
+    bool is_smaller =
+        bz_shrink_compare(&best->size, &best->edits, &before->size, &before->edits) < 0;
+    if (!is_smaller) {
+        best->size = before->size;
+        best->digest = before->digest;
+        bz_edits_copy(&best->edits, &before->edits);
+        result->program = program;
+        result->violation = violation;
+        shrinking->is_searched = is_searched;
+        shrinking->is_settled = is_settled;
+        bz_tape_fini(&shrinking->best_tape);
+        shrinking->best_tape = tape;
+    } else {
+        bz_tape_fini(&tape);
+    }
+    free(before);
+    return is_smaller;
+}

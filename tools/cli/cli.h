@@ -1,0 +1,140 @@
+/* Shared by all commands: exit codes, the catalog, messages, parsing.
+ *
+ * A command takes its part of the command line and returns an exit code. argv[0] is the prefix of
+ * its messages ("buzzer run"). Results go to stdout, everything else to stderr. */
+#ifndef BZ_TOOLS_CLI_CLI_H
+#define BZ_TOOLS_CLI_CLI_H
+
+#include <argp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/program/catalog.h"
+
+/* Never renumbered: scripts rely on them. */
+enum bz_exit {
+    BZ_EXIT_OK = 0,          /* the property holds, the replay matched */
+    BZ_EXIT_VIOLATION = 1,   /* a violation was found */
+    BZ_EXIT_USAGE = 2,       /* usage, bad input or environment */
+    BZ_EXIT_DIVERGED = 3,    /* a replay diverged */
+    BZ_EXIT_UNPROVED = 4,    /* a required window was never hit */
+    BZ_EXIT_INTERRUPTED = 5, /* interrupted, or out of budget or memory, before the work was done */
+    BZ_EXIT_INTERNAL = 70,   /* a fault of the program itself */
+};
+
+struct bz_command {
+    const char *name; /* NULL ends the table */
+    const char *summary;
+    int (*run)(int argc, char **argv);
+};
+extern const struct bz_command bz_commands[];
+
+/* NULL after a message, if there is none of that name. */
+const struct bz_command *bz_commands_find(const char *name);
+
+/* Runs it as `argc` words of a command line, of which the first one stands for its name. */
+int bz_commands_call(const struct bz_command *command, int argc, char **argv);
+
+/* Prints the help of the whole program, and ends the process. */
+void bz_commands_help(void);
+
+/* The commands. */
+int bz_command_bench(int argc, char **argv);
+int bz_command_check_plugin(int argc, char **argv);
+int bz_command_completion(int argc, char **argv);
+int bz_command_corpus(int argc, char **argv);
+int bz_command_diff(int argc, char **argv);
+int bz_command_explore(int argc, char **argv);
+int bz_command_fuzz(int argc, char **argv);
+int bz_command_help(int argc, char **argv);
+int bz_command_lockstep(int argc, char **argv);
+int bz_command_list(int argc, char **argv);
+int bz_command_merge(int argc, char **argv);
+int bz_command_mutants(int argc, char **argv);
+int bz_command_new(int argc, char **argv);
+int bz_command_replay(int argc, char **argv);
+int bz_command_explain(int argc, char **argv);
+int bz_command_shrink(int argc, char **argv);
+int bz_command_run(int argc, char **argv);
+int bz_command_show(int argc, char **argv);
+int bz_command_spec(int argc, char **argv);
+int bz_command_zoo(int argc, char **argv);
+
+/* All scenarios and variants, including those of loaded plug-ins (plugins.h). */
+extern struct bz_catalog bz_cli_catalog;
+
+/* How the user calls the program, "buzzer", and how a run is replayed, "buzzer replay": the begin
+ * of messages, and of the commands that are printed for the user to copy. A replay that ends with
+ * '=' sets a variable of the environment. */
+extern const char *bz_cli_program;
+extern const char *bz_cli_replay;
+extern const char *bz_cli_replay_after; /* what comes after the run, "" or " ./mytest" */
+
+/* What the run that `replay` made again would exit with as a new run; 0 until then. */
+extern int bz_cli_replay_verdict;
+
+/* The whole program: what main() calls. Once a process. */
+int bz_cli_main(int argc, char **argv);
+
+/* Sets argp's exit code and checks stdout at exit. Called first in main(). */
+void bz_cli_begin(void);
+
+/* The exit code of main(). With plug-ins, it ends the process here: their destructors do not run.
+ */
+int bz_cli_end(int code);
+
+/* Parses a command line with argp. A usage error ends the process with BZ_EXIT_USAGE; for an
+ * unknown long option the message names the nearest one. */
+void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* A usage error: prints the message with a hint at --help, and ends the process with BZ_EXIT_USAGE.
+ */
+void bz_cli_misuse(const struct argp_state *state, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix
+ * of its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
+ * BZ_EXIT_INTERRUPTED if not called. The texts must last. */
+void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
+
+/* The exit code of a failed call of the system: BZ_EXIT_INTERRUPTED if `number`, its errno, means a
+ * lack of memory, else BZ_EXIT_USAGE. */
+enum bz_exit bz_cli_exit_of_errno(int number);
+
+/* Prints "NAME: message" to stderr, in lines of at most 80 columns. */
+void bz_cli_note(const char *name, const char *message);
+
+/* Set by a runtime (sim/program/scenario.h), for all processes: a run has ended without a verdict
+ * because the test does what no simulation can follow. NULL: nobody tells. */
+extern const bool *bz_cli_was_refused;
+
+/* Prints "NAME: message" to stderr, as one line, and returns `code`. BZ_EXIT_INTERNAL becomes
+ * BZ_EXIT_USAGE if a run was refused, and BZ_EXIT_INTERRUPTED if the message says that something
+ * ran out. */
+int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Ctrl-C during long work: the first signal requests an orderly end, a second one, 0.2 seconds
+ * later or more, kills the process. So do SIGTERM, and SIGHUP unless it is ignored (nohup). */
+extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after such a signal */
+void bz_interrupt_catch(void);                       /* installs the handler */
+
+/* A limit in real time, by SIGALRM: when it is over, bz_interrupt_requested becomes BZ_STOP_TIME
+ * (sim/program/budget.h), as if a signal had stopped what goes on. The end takes that back; true if
+ * it was over. */
+void bz_time_limit_begin(uint64_t seconds);
+bool bz_time_limit_end(void);
+
+/* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
+ * call. */
+const char *bz_cli_hint(const char *word, const char *const *candidates, size_t count);
+
+/* The text as one word of a shell, in quotes if it needs them, cut to fit; returns `buffer`. */
+const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes);
+
+/* Virtual time in the largest exact unit: "250 us". Valid until the next call. */
+const char *bz_cli_time_text(uint64_t time_ns);
+
+#endif

@@ -1,0 +1,141 @@
+/* The program: dispatches to the commands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli/cli.h"
+#include "tools/cli/exit_report.h"
+#include "tools/cli/removed.h"
+#include "traces/lack.h"
+
+const char *argp_program_version = "buzzer " BZ_VERSION;
+
+const struct bz_command bz_commands[] = {
+    {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
+    {"run", "run a scenario under many seeded schedules", bz_command_run},
+    {"merge", "join the shards of a campaign into one report", bz_command_merge},
+    {"fuzz", "run scenarios for hours, with each strategy in turn", bz_command_fuzz},
+    {"replay", "replay one run from its trace or its token", bz_command_replay},
+    {"shrink", "find the smallest run that fails in the same way", bz_command_shrink},
+    {"show", "show a run as a picture, or as a program that repeats it", bz_command_show},
+    {"diff", "compare two runs side by side", bz_command_diff},
+    {"explain", "explain why a run fails", bz_command_explain},
+    {"corpus", "replay every trace of a folder, also on fixed code", bz_command_corpus},
+    {"explore", "search every schedule of a scenario", bz_command_explore},
+    {"spec", "search all states of an executable specification", bz_command_spec},
+    {"mutants", "plant faults in the primitives, and see which oracle finds each",
+     bz_command_mutants},
+    {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
+    {"lockstep", "compare a reference with the real interpreter, step by step",
+     bz_command_lockstep},
+    {"check-plugin", "check that a plug-in keeps the contract of a variant",
+     bz_command_check_plugin},
+    {"new", "write the skeleton of a new variant or scenario", bz_command_new},
+    {"bench", "measure how fast schedules run on this machine", bz_command_bench},
+    {"help", "describe a command, or list all commands", bz_command_help},
+    {"completion", "print the completion script for a shell", bz_command_completion},
+    {NULL, NULL, NULL},
+};
+#define COMMAND_COUNT (sizeof bz_commands / sizeof bz_commands[0] - 1)
+
+static error_t parse_option(int key, char *arg, struct argp_state *state) {
+    int *command_index = state->input;
+    (void)arg;
+    if (key == ARGP_KEY_ARG) {
+        /* the rest is parsed by the command */
+        *command_index = state->next - 1;
+        state->next = state->argc;
+    } else if (key == ARGP_KEY_NO_ARGS) {
+        bz_cli_misuse(state, "a command is missing");
+    } else {
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* Adds the list of commands to the help; argp frees the text. */
+static char *help_filter(int key, const char *text, void *input) {
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC) {
+        return (char *)(uintptr_t)text;
+    }
+    char *list = bz_lack_check(malloc(4096), "the help");
+    int length = snprintf(list, 4096, "Commands:\n");
+    for (size_t index = 0; index < COMMAND_COUNT; index++) {
+        length += snprintf(list + length, 4096 - (size_t)length, "  %-12s %s\n",
+                           bz_commands[index].name, bz_commands[index].summary);
+    }
+    snprintf(list + length, 4096 - (size_t)length,
+             "\n'buzzer help COMMAND' describes one, and so does the manual page "
+             "buzzer-COMMAND(1).\n\n"
+             "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
+             "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
+             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
+    return list;
+}
+
+static const struct argp argp = {
+    .parser = parse_option,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Tests asynchronous locks and semaphores under seeded schedules and cancellations, "
+           "and replays what it finds.\v",
+    .help_filter = help_filter,
+};
+
+const struct bz_command *bz_commands_find(const char *name) {
+    const char *names[COMMAND_COUNT];
+    for (size_t index = 0; index < COMMAND_COUNT; index++) {
+        names[index] = bz_commands[index].name;
+        if (strcmp(name, names[index]) == 0) {
+            return &bz_commands[index];
+        }
+    }
+    const struct bz_gone *gone = bz_gone_find(name, NULL, NULL);
+    if (gone != NULL) {
+        bz_gone_refuse(bz_cli_program, gone);
+    }
+    bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
+                bz_cli_hint(name, names, COMMAND_COUNT), bz_cli_program);
+    return NULL;
+}
+
+int bz_commands_call(const struct bz_command *command, int argc, char **argv) {
+    char name[64];
+    snprintf(name, sizeof name, "%s %s", bz_cli_program, command->name);
+    argv[0] = name; /* the prefix of messages and usage lines */
+    bz_cli_set_lack(name, BZ_EXIT_INTERRUPTED, NULL);
+    bz_ending_begin(name);
+    int code = command->run(argc, argv);
+    bz_ending_close(code);
+    return code;
+}
+
+void bz_commands_help(void) {
+    char name[64];
+    char help[] = "--help";
+    char *words[] = {name, help, NULL};
+    int command_index = 0;
+    snprintf(name, sizeof name, "%s", bz_cli_program);
+    bz_cli_parse(&argp, 2, words, &command_index);
+}
+
+int bz_cli_main(int argc, char **argv) {
+    static char name[64];
+    int command_index = 0;
+    int index = 1;
+    snprintf(name, sizeof name, "%s", bz_cli_program);
+    bz_cli_begin();
+    if (argc < 1) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");
+    }
+    argv[0] = name;
+    /* Only the options before the command are parsed here. */
+    while (index < argc && argv[index][0] == '-') {
+        index++;
+    }
+    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
+    const struct bz_command *command = bz_commands_find(argv[command_index]);
+    return bz_cli_end(command == NULL
+                          ? BZ_EXIT_USAGE
+                          : bz_commands_call(command, argc - command_index, argv + command_index));
+}

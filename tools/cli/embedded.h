@@ -1,0 +1,40 @@
+/* Files embedded into the program by cmake/BuzzerEmbed.cmake. */
+#ifndef BZ_TOOLS_CLI_EMBEDDED_H
+#define BZ_TOOLS_CLI_EMBEDDED_H
+
+#include <stddef.h>
+#include <string.h>
+
+struct bz_embedded {
+    const char *name; /* NULL ends a list */
+    const char *text;
+};
+
+/* The text of the file; NULL if the list has none of that name. */
+static inline const char *bz_embedded_text(const struct bz_embedded *list, const char *name) {
+    while (list->name != NULL && strcmp(list->name, name) != 0) {
+        list++;
+    }
+    return list->text;
+}
+
+/* The templates of `buzzer new variant` and `buzzer new scenario`. */
+extern const struct bz_embedded bz_variant_templates[];
+extern const struct bz_embedded bz_scenario_templates[];
+
+/* The commands of `buzzer replay --gdb`: in gdb's own language, and then in Python. */
+extern const struct bz_embedded bz_gdb_scripts[];
+
+/* The templates of `buzzer show`: page.html, player.py */
+extern const struct bz_embedded bz_show_templates[];
+
+/* The player of `buzzer lockstep`: player.py, and deferreds.py for Twisted */
+extern const struct bz_embedded bz_lockstep_scripts[];
+
+/* What is written by hand of manual pages: manual.mdoc, buzzer.1 (tools/cli/manual.c) */
+extern const struct bz_embedded bz_manual_parts[];
+
+/* What `buzzer completion` prints: buzzer.bash */
+extern const struct bz_embedded bz_completion_scripts[];
+
+#endif

@@ -1,0 +1,13 @@
+/* Manual pages in mdoc(7). That of a command is made of its table of options, so that they are
+ * described once, and of its part of tools/cli/manual/manual.mdoc, which is written by hand: what
+ * stands in the DESCRIPTION, and from a line ".Sh EXAMPLES" on, what stands behind the EXIT STATUS.
+ */
+#ifndef BZ_TOOLS_CLI_MANUAL_H
+#define BZ_TOOLS_CLI_MANUAL_H
+
+#include "tools/cli/cli.h"
+
+/* Prints the page of the command; NULL: buzzer(1). It does not return for a command. */
+void bz_manual_print(const struct bz_command *command);
+
+#endif

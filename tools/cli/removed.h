@@ -1,0 +1,22 @@
+/* What earlier versions had, and what to use now. tools/CHANGELOG.md has the reasons. */
+#ifndef BZ_TOOLS_CLI_REMOVED_H
+#define BZ_TOOLS_CLI_REMOVED_H
+
+struct bz_gone {
+    const char *command; /* NULL ends the table */
+    const char *option;  /* without the dashes; NULL: an argument of the command, or the command */
+    const char *value;   /* of the option, or an argument; NULL: the option, or the command */
+    const char *instead; /* the rest of the sentence "... was removed in 0.2: " */
+};
+
+extern const struct bz_gone bz_gone[];
+
+/* The row of an option, a value or a command that is no longer there; NULL: there never was one.
+ * `command` may have the name of the program before it: "buzzer run". The value may be a list with
+ * commas. */
+const struct bz_gone *bz_gone_find(const char *command, const char *option, const char *value);
+
+/* Prints the sentence, and ends the process with BZ_EXIT_USAGE. */
+_Noreturn void bz_gone_refuse(const char *name, const struct bz_gone *gone);
+
+#endif

@@ -1,0 +1,33 @@
+/* The argument of --require-window: windows, and pairs of an operation and a window, that cancels
+ * must hit. A campaign that misses one proves nothing. */
+#ifndef BZ_TOOLS_CLI_REQUIRE_WINDOW_H
+#define BZ_TOOLS_CLI_REQUIRE_WINDOW_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/native/world.h"
+
+struct bz_require_window {
+    uint32_t windows[BZ_OP_COUNT]; /* bits 1 << window, by operation; [BZ_OP_NONE]: any operation */
+};
+
+/* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to a struct bz_require_window: the
+ * parser of an option. A usage error ends the process. */
+void bz_require_window_parse(struct argp_state *state, void *target, const char *option,
+                             char *list);
+
+/* The required ones that were never hit, "woken" or "acquire:woken": windows first, then pairs by
+ * operation. */
+struct bz_missed {
+    unsigned count;
+    char names[BZ_OP_COUNT * BZ_WINDOW_COUNT][40];
+};
+
+/* Adds them to `missed`, which is zeroed. */
+void bz_require_window_missed(const struct bz_require_window *required,
+                              const struct bz_run_stats *stats, struct bz_missed *missed);
+
+#endif

@@ -1,0 +1,178 @@
+#include "tools/cli/run_argument.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/program/token.h"
+#include "tools/cli/cli.h"
+
+bool bz_named_run_is_token(const char *input) {
+    unsigned colons = 0;
+    for (const char *character = input; *character != '\0'; character++) {
+        colons += *character == ':';
+    }
+    bool has_form = bz_token_looks_like(input) || (colons >= 3 && strstr(input, ".json") == NULL);
+    return has_form && access(input, F_OK) != 0;
+}
+
+/* Older programs knew no bound on lag, and their tokens name none. The digest says whether this is
+ * the run. False: it is not, and `run` is as it was. */
+static bool repeats_without_bound(struct bz_named_run *run, uint64_t seed, uint64_t digest) {
+    struct bz_named_run other = *run;
+    struct bz_token token;
+    char error[BZ_ERROR_BYTES];
+    bool may_be = run->program.lag_max_ns == BZ_LAG_MAX_DEFAULT_NS &&
+                  bz_token_split(&token, run->input, error, sizeof error) &&
+                  (token.settings == NULL || strstr(token.settings, "max-lag=") == NULL);
+    bz_trace_init(&other.trace);
+    other.program.lag_max_ns = BZ_LAG_MAX_ANY_NS;
+    bool is_it = may_be && bz_record(&other.program, seed, &other.trace, &other.report) &&
+                 other.trace.digest == digest;
+    if (is_it) {
+        bz_trace_fini(&run->trace);
+        *run = other;
+    } else {
+        bz_trace_fini(&other.trace);
+    }
+    return is_it;
+}
+
+/* Records the run of the token again and compares the digests. */
+static int load_token(struct bz_named_run *run, const char *command) {
+    char error[BZ_ERROR_BYTES];
+    uint64_t seed;
+    uint64_t digest;
+    struct bz_replay_report *report = &run->report;
+    if (!bz_token_parse(run->input, &bz_cli_catalog, &run->program, &seed, &digest, error,
+                        sizeof error)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+    }
+    if (!bz_record(&run->program, seed, &run->trace, report)) {
+        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report->lack);
+    }
+    if (run->trace.digest != digest && repeats_without_bound(run, seed, digest)) {
+        return BZ_EXIT_OK;
+    }
+    if (report->result == BZ_REPLAY_MATCHED && run->trace.digest != digest) {
+        report->result = BZ_REPLAY_DIVERGED;
+        report->step = report->steps;
+        snprintf(report->expected, sizeof report->expected, "digest %016" PRIx64, digest);
+        snprintf(report->got, sizeof report->got, "digest %016" PRIx64, run->trace.digest);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int read_trace(struct bz_named_run *run, const char *command, const char *variant) {
+    char error[BZ_ERROR_BYTES];
+    if (!bz_trace_read(&run->trace, run->input, error, sizeof error)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+    }
+    struct bz_trace named = run->trace; /* a shallow copy */
+    named.variant = variant == NULL ? named.variant : variant;
+    if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s: %s", run->input, error);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+    char error[BZ_ERROR_BYTES];
+    int code = read_trace(run, command, variant);
+    if (code == BZ_EXIT_OK && variant == NULL &&
+        !bz_replay_trace(&run->trace, &run->program, &run->report, error, sizeof error)) {
+        bool is_lack = run->report.lack[0] != '\0';
+        return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s: %s",
+                           run->input, error);
+    }
+    return code;
+}
+
+int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
+                      const char *variant) {
+    *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
+    bz_trace_init(&run->trace);
+    if (run->is_token) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "a trace file is needed here, and '%.64s' is a token", input);
+    }
+    return read_trace(run, command, variant);
+}
+
+int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
+                          const char *variant) {
+    *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
+    bz_trace_init(&run->trace);
+    if (!run->is_token) {
+        return load_trace(run, command, variant);
+    }
+    int code = load_token(run, command);
+    if (code == BZ_EXIT_OK && variant != NULL) {
+        char error[BZ_ERROR_BYTES];
+        struct bz_trace named = run->trace;
+        named.variant = variant;
+        if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
+            return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+        }
+    }
+    return code;
+}
+
+int bz_named_run_load(struct bz_named_run *run, const char *command, const char *input) {
+    return bz_named_run_load_for(run, command, input, NULL);
+}
+
+int bz_named_run_load_failing(struct bz_named_run *run, const char *command, const char *input) {
+    const struct bz_replay_report *report = &run->report;
+    int code = bz_named_run_load(run, command, input);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    if (report->result == BZ_REPLAY_DIVERGED) {
+        return bz_cli_fail(command, BZ_EXIT_DIVERGED,
+                           "the run does not replay: step %" PRIu32 ", expected %s, got %s",
+                           report->step, report->expected, report->got);
+    }
+    return run->trace.verdict.oracle != NULL
+               ? BZ_EXIT_OK
+               : bz_cli_fail(command, BZ_EXIT_USAGE, "the run has no violation");
+}
+
+void bz_named_run_fini(struct bz_named_run *run) {
+    bz_trace_fini(&run->trace);
+}
+
+enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, size_t text_bytes) {
+    const char *oracle = run->trace.verdict.oracle;
+    char error[BZ_ERROR_BYTES];
+    struct bz_token token;
+    if (!run->is_token) {
+        return bz_trace_cause(&run->trace, text, text_bytes);
+    }
+    if (oracle != NULL && strcmp(oracle, "nondeterminism") == 0) {
+        snprintf(text, text_bytes, "something besides the choices decides: two runs differ");
+        return BZ_CAUSE_CODE;
+    }
+    (void)bz_token_split(&token, run->input, error, sizeof error); /* it was split before */
+    return bz_token_cause(&token, text, text_bytes);
+}
+
+const char *bz_named_run_token(const struct bz_named_run *run, const char *command, char *token,
+                               size_t token_bytes) {
+    bool leads_back = true;
+    if (!run->is_token) {
+        struct bz_trace again;
+        struct bz_replay_report report;
+        bz_trace_init(&again);
+        if (!bz_record(&run->program, run->trace.seed, &again, &report)) {
+            exit(bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report.lack));
+        }
+        leads_back = again.digest == run->trace.digest;
+        bz_trace_fini(&again);
+    }
+    return leads_back ? bz_token_format(&run->program, run->trace.seed, run->trace.digest, token,
+                                        token_bytes)
+                      : NULL;
+}

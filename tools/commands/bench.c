@@ -1,0 +1,291 @@
+/* buzzer bench: schedules a second, as ratios to a bare context switch; tools/README.md says how it
+ * measures. */
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scenarios/bare_loop.h"
+#include "sim/program/program.h"
+#include "sim/program/settings.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/options.h"
+#include "tools/cli/progress.h"
+#include "tools/commands/baseline.h"
+#include "tools/lab/growth.h"
+#include "tools/report/report.h"
+#include "traces/lack.h"
+
+#define REPEATS 40u
+#define RUNS_DEFAULT 1000u
+
+/* The cases. All use the shipped variant, all oracles, the tape and the digest. */
+static const struct {
+    const char *name;
+    const char *scenario;
+    const char *settings; /* in addition to strategy random, order any */
+} entries[] = {
+    /* no injected cancels: comparable with the figures of other projects, and with the bare loop */
+    {"contended", "contended", "cancel=none"},
+    {"contended-injected", "contended", ""},
+    {"contended-fifo", "contended", "order=fifo"},
+    {"contended-lock", "contended", "primitive=lock"},
+    {"restaurant", "restaurant", ""},
+    {"handoff", "handoff", ""},
+    {"taskgroup", "taskgroup", ""},
+    {"timeout", "timeout", ""},
+    {"model", "model", ""}, /* 4 tasks x 3 operations, and the check of their history */
+};
+#define ENTRY_COUNT (sizeof entries / sizeof entries[0])
+
+struct series {
+    double values[REPEATS];
+};
+
+struct entry {
+    struct bz_program program;
+    struct bz_world *world;
+    uint64_t next_seed;
+    struct series step_ns;
+    struct series ratio; /* to the baseline measured beside each repeat */
+};
+
+struct bench {
+    bool is_json;
+    bool is_scale;
+    uint32_t most;
+    uint64_t runs;
+    struct bz_baseline *baseline;
+    struct series switch_ns;
+    struct series own_switch_ns;
+    struct bz_bare *bare;
+    struct series bare_ns; /* a step */
+    struct entry entries[ENTRY_COUNT];
+};
+
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bench, is_json)},
+    {"runs", "N", "Number of schedules in each of the 40 repeats (default 1000)", BZ_OPTION_NUMBER,
+     offsetof(struct bench, runs), .least = 1, .most = UINT32_MAX},
+    {"scale", NULL, "Measure how the time of a step and the memory grow with tasks and timers",
+     BZ_OPTION_FLAG, offsetof(struct bench, is_scale)},
+    {"most", "N", "With --scale: the largest number of tasks or timers (default 10000000)",
+     BZ_OPTION_NUMBER32, offsetof(struct bench, most), .least = 1, .most = BZ_SCALE_MOST},
+    {NULL},
+};
+
+/* Best effort: some systems do not allow it. */
+static void pin_to_this_core(void) {
+    cpu_set_t cores;
+    int core = sched_getcpu();
+    if (core < 0 || core >= CPU_SETSIZE) {
+        return;
+    }
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    (void)sched_setaffinity(0, sizeof cores, &cores);
+}
+
+static int compare(const void *a, const void *b) {
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static struct series sorted(const struct series *series) {
+    struct series copy = *series;
+    qsort(copy.values, REPEATS, sizeof copy.values[0], compare);
+    return copy;
+}
+
+static double median(const struct series *series) {
+    struct series copy = sorted(series);
+    return (copy.values[(REPEATS - 1) / 2] + copy.values[REPEATS / 2]) / 2;
+}
+
+static double best(const struct series *series) {
+    return sorted(series).values[0];
+}
+
+/* How much slower the median repeat was than the best. */
+static double spread_percent(const struct series *series) {
+    double least = best(series);
+    return least > 0 ? 100 * (median(series) - least) / least : 0;
+}
+
+static int run_schedules(struct entry *entry, const char *command, const char *name,
+                         uint64_t count) {
+    for (; count > 0; count--) {
+        uint64_t seed = entry->next_seed++;
+        enum bz_run_end end = bz_program_run(&entry->program, entry->world, seed);
+        if (end == BZ_RUN_NO_RESOURCE) {
+            return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s",
+                               bz_judge_error(entry->world->judge));
+        }
+        if (end == BZ_RUN_VIOLATED) {
+            return bz_cli_fail(command, BZ_EXIT_VIOLATION, "%s, seed 0x%" PRIx64 ": %s: %s", name,
+                               seed, bz_judge_violation(entry->world->judge)->oracle,
+                               bz_judge_violation(entry->world->judge)->message);
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
+static int prepare_entry(struct bench *bench, const char *command, size_t index) {
+    struct entry *entry = &bench->entries[index];
+    char error[BZ_ERROR_BYTES];
+    if (!bz_program_find(&entry->program, &bz_cli_catalog, entries[index].scenario, "buzzer",
+                         "random", error, sizeof error) ||
+        (entries[index].settings[0] != '\0' &&
+         !bz_program_set_list(&entry->program, entries[index].settings, error, sizeof error))) {
+        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s: %s", entries[index].name, error);
+    }
+    entry->world = bz_lack_check(bz_program_new_world(&entry->program), "a world to run in");
+    /* warm-up: the first runs allocate */
+    return run_schedules(entry, command, entries[index].name, bench->runs);
+}
+
+static int measure_entry(struct bench *bench, const char *command, size_t index, unsigned repeat) {
+    struct entry *entry = &bench->entries[index];
+    double switch_ns = bz_baseline_textbook_ns(bench->baseline);
+    uint64_t steps = bz_judge_stats(entry->world->judge)->steps;
+    uint64_t began_ns = bz_thread_cpu_ns();
+    int code = run_schedules(entry, command, entries[index].name, bench->runs);
+    double elapsed_ns = (double)(bz_thread_cpu_ns() - began_ns);
+    double step_ns = elapsed_ns / (double)(bz_judge_stats(entry->world->judge)->steps - steps);
+    entry->step_ns.values[repeat] = step_ns;
+    entry->ratio.values[repeat] = step_ns / switch_ns;
+    if (index == 0 || switch_ns < bench->switch_ns.values[repeat]) {
+        bench->switch_ns.values[repeat] = switch_ns;
+    }
+    return code;
+}
+
+/* The bare loop runs the schedules that the first entry, `contended`, is about to run. */
+static int measure_bare(struct bench *bench, const char *command, unsigned repeat) {
+    struct entry *entry = &bench->entries[0];
+    uint64_t judged_steps = bz_judge_stats(entry->world->judge)->steps;
+    uint64_t first_seed = entry->next_seed;
+    uint64_t steps = 0;
+    uint64_t began_ns = bz_thread_cpu_ns();
+    for (uint64_t run = 0; run < bench->runs; run++) {
+        steps += bz_bare_run(bench->bare, first_seed + run);
+    }
+    bench->bare_ns.values[repeat] = (double)(bz_thread_cpu_ns() - began_ns) / (double)steps;
+    int code = measure_entry(bench, command, 0, repeat);
+    judged_steps = bz_judge_stats(entry->world->judge)->steps - judged_steps;
+    return code == BZ_EXIT_OK && steps != judged_steps
+               ? bz_cli_fail(command, BZ_EXIT_INTERNAL,
+                             "the bare loop took %" PRIu64 " steps, %s %" PRIu64
+                             ": they cannot be compared; update scenarios/bare_loop.c",
+                             steps, entries[0].name, judged_steps)
+               : code;
+}
+
+static int measure(struct bench *bench, const char *command) {
+    int code = BZ_EXIT_OK;
+    for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
+        code = prepare_entry(bench, command, index);
+    }
+    bench->bare = bz_lack_check(bz_bare_new(), "the bare loop");
+    for (unsigned repeat = 0; repeat < REPEATS && code == BZ_EXIT_OK; repeat++) {
+        bench->own_switch_ns.values[repeat] = bz_baseline_own_ns(bench->baseline);
+        code = measure_bare(bench, command, repeat);
+        for (size_t index = 1; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
+            code = measure_entry(bench, command, index, repeat);
+        }
+    }
+    return code;
+}
+
+/* At so many nanoseconds a step, the average length of a schedule. */
+static double schedules_per_s(const struct entry *entry, double step_ns) {
+    const struct bz_run_stats *stats = bz_judge_stats(entry->world->judge);
+    return 1e9 * (double)stats->runs / (step_ns * (double)stats->steps);
+}
+
+/* The speed of `contended` as a share of that of the bare loop. */
+static double bare_share(const struct bench *bench) {
+    return best(&bench->bare_ns) / best(&bench->entries[0].step_ns);
+}
+
+static void print_text(const struct bench *bench) {
+    double switch_ns = best(&bench->switch_ns);
+    double own_ns = best(&bench->own_switch_ns);
+    printf("%-16s %12s %12s %9s %9s %8s\n", "", "schedules/s", "steps/s", "ns/step", "switches",
+           "spread");
+    printf("%-16s %12s %12s %9.2f %9.2f %7.1f%%\n", "textbook switch", "", "", switch_ns, 1.0,
+           spread_percent(&bench->switch_ns));
+    printf("%-16s %12s %12s %9.2f %9.2f %7.1f%%\n", "runtime's switch", "", "", own_ns,
+           own_ns / switch_ns, spread_percent(&bench->own_switch_ns));
+    double bare_ns = best(&bench->bare_ns);
+    printf("%-16s %12.0f %12.0f %9.2f %9.2f %7.1f%%\n", "bare loop",
+           schedules_per_s(&bench->entries[0], bare_ns), 1e9 / bare_ns, bare_ns,
+           bare_ns / switch_ns, spread_percent(&bench->bare_ns));
+    for (size_t index = 0; index < ENTRY_COUNT; index++) {
+        const struct entry *entry = &bench->entries[index];
+        double step_ns = best(&entry->step_ns);
+        printf("%-16s %12.0f %12.0f %9.2f %9.2f %7.1f%%\n", entries[index].name,
+               schedules_per_s(entry, step_ns), 1e9 / step_ns, step_ns, median(&entry->ratio),
+               spread_percent(&entry->step_ns));
+    }
+    printf(
+        "\nThe best of %u repeats of %" PRIu64 " schedules, processor time of one thread.\n"
+        "switches: ns/step as a multiple of the textbook switch, one direction, measured beside\n"
+        "each repeat; the median. spread: how much slower the median repeat was than the best.\n"
+        "bare loop: the schedules of contended without the simulator. contended has %.2f of its "
+        "speed.\n",
+        REPEATS, bench->runs, bare_share(bench));
+}
+
+static void print_json(const struct bench *bench) {
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_decimal(root, "switch_ns", best(&bench->switch_ns));
+    bz_json_add_decimal(root, "switch_spread_percent", spread_percent(&bench->switch_ns));
+    bz_json_add_decimal(root, "own_switch_ns", best(&bench->own_switch_ns));
+    bz_json_add_decimal(root, "bare_ns_per_step", best(&bench->bare_ns));
+    bz_json_add_decimal(root, "bare_spread_percent", spread_percent(&bench->bare_ns));
+    bz_json_add_decimal(root, "contended_to_bare", bare_share(bench));
+    bz_json_add_number(root, "repeats", REPEATS);
+    bz_json_add_number(root, "runs", bench->runs);
+    struct bz_json *results = bz_json_add_array(root, "results");
+    for (size_t index = 0; index < ENTRY_COUNT; index++) {
+        const struct entry *entry = &bench->entries[index];
+        double step_ns = best(&entry->step_ns);
+        struct bz_json *item = bz_json_append_object(results);
+        bz_json_add_string(item, "name", entries[index].name);
+        bz_json_add_decimal(item, "schedules_per_s", schedules_per_s(entry, step_ns));
+        bz_json_add_decimal(item, "steps_per_s", 1e9 / step_ns);
+        bz_json_add_decimal(item, "ns_per_step", step_ns);
+        bz_json_add_decimal(item, "ratio_to_switch", median(&entry->ratio));
+        bz_json_add_decimal(item, "spread_percent", spread_percent(&entry->step_ns));
+    }
+    bz_json_put(root);
+}
+
+int bz_command_bench(int argc, char **argv) {
+    struct bench bench = {.runs = RUNS_DEFAULT, .most = BZ_SCALE_MOST};
+    const struct bz_syntax syntax = {.options = options,
+                                     .target = &bench,
+                                     .doc = "Measures how fast schedules run here, next to what a "
+                                            "bare context switch costs in the same process."};
+    (void)bz_options_parse(&syntax, argc, argv);
+    pin_to_this_core();
+    if (bench.is_scale) {
+        return bz_scale(argv[0], bench.most, bench.is_json);
+    }
+    bench.baseline = bz_lack_check(bz_baseline_new(), "the baseline");
+    int code = measure(&bench, argv[0]);
+    if (code == BZ_EXIT_OK && bench.is_json) {
+        print_json(&bench);
+    } else if (code == BZ_EXIT_OK) {
+        print_text(&bench);
+    }
+    for (size_t index = 0; index < ENTRY_COUNT; index++) {
+        bz_world_destroy(bench.entries[index].world);
+    }
+    bz_bare_destroy(bench.bare);
+    bz_baseline_destroy(bench.baseline);
+    return code;
+}

@@ -1,0 +1,258 @@
+#include "tools/commands/debug_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/judge/inspect.h"
+#include "sim/native/inspect.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/embedded.h"
+#include "tools/plugin/plugins.h"
+#include "traces/text.h"
+
+/* --- in the program that gdb runs ------------------------------------------------------------- */
+
+/* gdb reads these where it stops, and writes the last one. It calls no function here: that would
+ * need registers that not every machine lets a debugger write. The tasks are those right before the
+ * step at which bz_debug_step() was called. */
+struct {
+    char *list;        /* lines for people */
+    char *map;         /* "NUMBER NAME PC SP FP" for each task, in hexadecimal; 0 0 0: no stack */
+    uintptr_t *stacks; /* the same three numbers, for task 1 first */
+    uint32_t count;
+} bz_debug_tasks __attribute__((used));
+uint32_t bz_debug_next __attribute__((used));
+
+#define LINE_BYTES 256u /* of a task in a text */
+
+__attribute__((noinline, used)) void bz_debug_step(uint32_t step) {
+    /* gdb reads and writes these */
+    __asm__ volatile("" : : "r"(step), "r"(&bz_debug_tasks), "r"(&bz_debug_next) : "memory");
+}
+
+static size_t list_task(const struct bz_world *world, uint32_t task, char *line) {
+    struct bz_task_view view;
+    char doing[128] = "";
+    char owning[48] = "";
+    (void)bz_judge_view_task(world->judge, task, &view);
+    if (view.op != BZ_OP_NONE) {
+        snprintf(doing, sizeof doing, "in %s of '%.64s'", bz_op_name(view.op),
+                 view.object != NULL ? view.object : "?");
+    }
+    if (view.holdings > 0) {
+        snprintf(owning, sizeof owning, "%sowns %" PRIu32 " permit%s", doing[0] != '\0' ? ", " : "",
+                 view.holdings, view.holdings == 1 ? "" : "s");
+    }
+    bool is_quiet = doing[0] == '\0' && owning[0] == '\0';
+    return (size_t)snprintf(line, LINE_BYTES, "%6" PRIu32 "  %-20.63s  %s%*s%s%s%s%s\n", task,
+                            view.name, view.state, is_quiet ? 0 : 13 - (int)strlen(view.state), "",
+                            doing, owning,
+                            view.is_cancel_pending ? "  (a cancel is on its way)" : "",
+                            view.is_helper ? "  (a helper of the variant)" : "");
+}
+
+static size_t map_task(const struct bz_world *world, uint32_t task, char *line) {
+    char name[BZ_VIEW_NAME_BYTES];
+    struct bz_saved_stack stack = {0, 0, 0};
+    (void)bz_look_stack(world, task, &stack);
+    uintptr_t *place = bz_debug_tasks.stacks + (size_t)3 * (task - 1);
+    place[0] = stack.pc;
+    place[1] = stack.sp;
+    place[2] = stack.fp;
+    return (size_t)snprintf(
+        line, LINE_BYTES, "%" PRIu32 " %s %" PRIxPTR " %" PRIxPTR " %" PRIxPTR "\n", task,
+        bz_judge_task_name(world->judge, task, name, sizeof name), stack.pc, stack.sp, stack.fp);
+}
+
+static void describe_tasks(const struct bz_world *world) {
+    uint32_t count = bz_judge_task_count(world->judge);
+    size_t bytes = (size_t)(count + 1) * LINE_BYTES;
+    bz_debug_tasks.list = bz_lack_check(realloc(bz_debug_tasks.list, bytes), "a list of tasks");
+    bz_debug_tasks.map = bz_lack_check(realloc(bz_debug_tasks.map, bytes), "a list of tasks");
+    bz_debug_tasks.stacks =
+        bz_lack_check(realloc(bz_debug_tasks.stacks, (size_t)(count + 1) * 3 * sizeof(uintptr_t)),
+                      "their stacks");
+    char *list = bz_debug_tasks.list;
+    char *map = bz_debug_tasks.map;
+    list += snprintf(list, LINE_BYTES, "number  task                  state\n");
+    *map = '\0';
+    for (uint32_t task = 1; task <= count; task++) {
+        list += list_task(world, task, list);
+        map += map_task(world, task, map);
+    }
+    bz_debug_tasks.count = count;
+}
+
+static bool before_step(void *context, struct bz_world *world, uint32_t step) {
+    (void)context;
+    if (step == bz_debug_next) {
+        describe_tasks(world);
+        printf("step %" PRIu32 " is next\n", step);
+        fflush(stdout);
+        bz_debug_step(step);
+    }
+    return true;
+}
+
+int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t stop_step) {
+    const struct bz_world_watch watch = {.before_step = before_step};
+    struct bz_trace record;
+    struct bz_replay_report report;
+    char error[BZ_ERROR_BYTES];
+    bz_debug_next = stop_step > UINT32_MAX ? UINT32_MAX : (uint32_t)stop_step;
+    if (bz_debug_next == 0) {
+        bz_debug_step(0);
+    }
+    bz_trace_init(&record);
+    struct bz_program program = run->program;
+    program.contain.is_on = false; /* the debugger is in this process */
+    bool is_ok =
+        bz_replay_watched(&run->trace, &program, &watch, &record, &report, error, sizeof error);
+    const struct bz_trace_verdict verdict = record.verdict;
+    if (is_ok) {
+        printf("the run ended after step %" PRIu32 ": %s\n", report.steps,
+               verdict.oracle != NULL        ? verdict.oracle
+               : report.end == BZ_RUN_PASSED ? "pass"
+                                             : "cut short by its step limit");
+    }
+    int code = !is_ok ? bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error)
+                      : (verdict.oracle != NULL ? BZ_EXIT_VIOLATION : BZ_EXIT_OK);
+    bz_trace_fini(&record);
+    return code;
+}
+
+/* --- gdb -------------------------------------------------------------------------------------- */
+
+#define SCRIPTS_MAX 2u
+
+struct scratch {
+    char folder[64];
+    char scripts[SCRIPTS_MAX][128];
+    uint32_t script_count;
+    char trace[128]; /* empty: the user's own file is used */
+};
+
+static void remove_scratch(const struct scratch *scratch) {
+    for (uint32_t index = 0; index < scratch->script_count; index++) {
+        unlink(scratch->scripts[index]);
+    }
+    if (scratch->trace[0] != '\0') {
+        unlink(scratch->trace);
+    }
+    rmdir(scratch->folder);
+}
+
+static int make_scratch(const char *name, const struct bz_named_run *run, struct scratch *scratch) {
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    *scratch = (struct scratch){.folder = "/tmp/buzzer-gdb-XXXXXX"};
+    if (mkdtemp(scratch->folder) == NULL) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot create a folder in /tmp: %s",
+                           strerror(errno));
+    }
+    for (const struct bz_embedded *file = bz_gdb_scripts; error[0] == '\0' && file->name != NULL;
+         file++) {
+        char path[sizeof scratch->scripts[0]];
+        snprintf(path, sizeof path, "%s/%.32s", scratch->folder, file->name);
+        strcpy(scratch->scripts[scratch->script_count++], path);
+        if (!bz_file_create(path, file->text, strlen(file->text))) {
+            snprintf(error, sizeof error, "cannot write '%s': %s", path, strerror(errno));
+        }
+    }
+    if (error[0] == '\0' && run->is_token) {
+        char path[sizeof scratch->trace];
+        snprintf(path, sizeof path, "%s/run.json", scratch->folder);
+        strcpy(scratch->trace, path);
+        (void)bz_trace_write(&run->trace, scratch->trace, error, sizeof error);
+    }
+    if (error[0] == '\0') {
+        return BZ_EXIT_OK;
+    }
+    remove_scratch(scratch);
+    return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: %s", error);
+}
+
+/* In the child. The parent learns of a failure through the pipe, which exec closes. */
+static void exec_gdb(char *const *arguments, int failed) {
+    signal(SIGINT, SIG_DFL);
+    execvp(arguments[0], arguments);
+    int number = errno;
+    (void)!write(failed, &number, sizeof number);
+    _exit(BZ_EXIT_USAGE);
+}
+
+/* Ctrl-C is for gdb and for the program in it. */
+static int run_gdb(const char *name, char *const *arguments) {
+    int ends[2];
+    int number = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return bz_cli_fail(name, bz_cli_exit_of_errno(errno), "--gdb: %s", strerror(errno));
+    }
+    fflush(stdout);
+    void (*before)(int) = signal(SIGINT, SIG_IGN);
+    pid_t child = fork();
+    if (child == 0) {
+        exec_gdb(arguments, ends[1]);
+    }
+    number = child < 0 ? errno : 0;
+    close(ends[1]);
+    ssize_t bytes = child < 0 ? 0 : read(ends[0], &number, sizeof number);
+    close(ends[0]);
+    if (child > 0) {
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    signal(SIGINT, before);
+    if (child > 0 && bytes <= 0) {
+        return BZ_EXIT_OK;
+    }
+    return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot run gdb: %s%s", strerror(number),
+                       number == ENOENT ? "; the package is called gdb: apt-get install gdb" : "");
+}
+
+int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *variant,
+                 uint64_t stop_step) {
+    static char program[PATH_MAX];
+    struct scratch scratch;
+    char step[24];
+    char python[sizeof scratch.scripts[1] + 32];
+    const char *files[2];
+    uint32_t file_count = bz_plugins_files(run->program.scenario, run->program.variant, files);
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0) {
+        return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot find this program: %s",
+                           strerror(errno));
+    }
+    int code = make_scratch(name, run, &scratch);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    snprintf(step, sizeof step, "%" PRIu64, stop_step);
+    /* A gdb without Python says so here, and goes on. */
+    snprintf(python, sizeof python, "python exec(open('%s').read())", scratch.scripts[1]);
+    const char *arguments[24] = {"gdb",    "-q",     "-x",     scratch.scripts[0],
+                                 "-ex",    python,   "-ex",    "break bz_debug_step",
+                                 "-ex",    "run",    "--args", program,
+                                 "replay", "--once", step};
+    size_t count = 15;
+    for (uint32_t index = 0; index < file_count; index++) {
+        arguments[count++] = "--plugin";
+        arguments[count++] = files[index];
+    }
+    if (variant != NULL) {
+        arguments[count++] = "--variant";
+        arguments[count++] = variant;
+    }
+    arguments[count++] = "--";
+    arguments[count++] = run->is_token ? scratch.trace : run->input;
+    code = run_gdb(name, (char *const *)(uintptr_t)arguments);
+    remove_scratch(&scratch);
+    return code;
+}

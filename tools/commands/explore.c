@@ -1,0 +1,522 @@
+/* buzzer explore: searches every schedule of a program. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/explore/explore.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/options.h"
+#include "tools/cli/progress.h"
+#include "tools/report/cases.h"
+#include "tools/report/ci.h"
+#include "tools/report/explore_report.h"
+#include "tools/report/text_output.h"
+#include "tools/session/fixed_addresses.h"
+#include "tools/session/search_file.h"
+#include "traces/lack.h"
+
+#define ESTIMATE_PROBES 4096u
+#define STATES_LIMIT UINT64_C(1000000000000)
+#define NOTHING_PROVED "nothing is proved so far"
+#define REDUCTIONS_DEFAULT UINT32_MAX /* not given; not the same as all, given */
+
+struct explore {
+    const char *name; /* for messages */
+    struct bz_options options;
+    struct bz_explore_config config;
+    const char *out;
+    const char *resume;
+    struct bz_search_limits search;
+    char **command_line;
+    bool has_fixed_addresses;
+    struct bz_search_file *file; /* NULL: no checkpoint */
+    bool is_json;
+    bool is_quiet;
+    struct bz_ci ci;
+    struct bz_progress progress;
+    char so_far[160]; /* what is proved, or was found */
+    struct bz_kept_findings *findings;
+    int findings_code; /* the worst of their exit codes */
+};
+
+static uint32_t parse_reduction(struct argp_state *state, const char *word) {
+    const char *names[BZ_REDUCE_COUNT];
+    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
+        names[index] = bz_reduction_name(index);
+        if (strcmp(names[index], word) == 0) {
+            return 1u << index;
+        }
+    }
+    bz_cli_misuse(state,
+                  "--reduce: no reduction '%s'%s (snapshots, states, queue, symmetry, yields)",
+                  word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
+    return 0;
+}
+
+static void parse_reductions(struct argp_state *state, void *target, const char *option,
+                             char *text) {
+    struct explore *explore = target;
+    (void)option;
+    explore->config.reductions = 0;
+    if (strcmp(text, "all") == 0 || strcmp(text, "none") == 0) {
+        explore->config.reductions = text[0] == 'a' ? BZ_REDUCE_ALL : 0;
+        return;
+    }
+    for (const char *word; (word = strsep(&text, ",")) != NULL;) {
+        explore->config.reductions |= parse_reduction(state, word);
+    }
+    uint32_t above = explore->config.reductions & ~BZ_REDUCE_SNAPSHOTS;
+    uint32_t needs = above & ~BZ_REDUCE_STATES ? BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES
+                     : above != 0              ? BZ_REDUCE_SNAPSHOTS
+                                               : 0;
+    needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
+    if ((needs & ~explore->config.reductions) != 0) {
+        bz_cli_misuse(state, "--reduce: symmetry needs queue; queue and yields need states; and "
+                             "states needs snapshots");
+    }
+}
+
+/* Also where the program is begun again, before a plug-in is loaded. */
+static void check_options(struct argp_state *state, void *target) {
+    struct explore *explore = target;
+    const struct bz_explore_config *config = &explore->config;
+    const struct bz_options *given = &explore->options;
+    const char *extra = given->scenario != NULL                      ? given->scenario
+                        : given->variant != NULL                     ? "variant"
+                        : given->setting_count > 0                   ? given->settings[0].name
+                        : config->delays_max != BZ_EXPLORE_UNBOUNDED ? "max-delays"
+                        : config->reductions != REDUCTIONS_DEFAULT   ? "reduce"
+                        : config->keep_going                         ? "keep-going"
+                        : explore->out != NULL                       ? "out"
+                                                                     : NULL;
+    if (explore->resume != NULL && extra != NULL) {
+        bz_cli_misuse(state,
+                      "--resume takes the program, the bounds and the folder from the checkpoint: "
+                      "leave out '%s'. It can be combined with --plugin, --jobs, --max-states, "
+                      "--max-memory, --json and --quiet",
+                      extra);
+    }
+    explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
+                                   bz_fixed_addresses(explore->command_line);
+}
+
+static const struct bz_option options[] = {
+    {"max-delays", "D", "Maximum number of delays in a schedule (default: no limit)",
+     BZ_OPTION_NUMBER32, offsetof(struct explore, config.delays_max), .is_once = true,
+     .most = UINT32_MAX - 1},
+    {"max-states", "N", "Stop after this many states (default 50000000)", BZ_OPTION_NUMBER,
+     offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
+    {"reduce", "all|none|LIST",
+     "Reductions: all, none, or a list of snapshots, states, queue, symmetry, yields, separated by "
+     "commas (default all)",
+     BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
+    {"jobs", "N",
+     "Number of worker processes of the sweep; it does not change the findings (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .is_once = true, .least = 1,
+     .most = BZ_JOBS_MAX},
+    {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
+     offsetof(struct explore, config.keep_going)},
+    {"out", "DIR", "Write a trace of each finding and a checkpoint to DIR", BZ_OPTION_TEXT,
+     offsetof(struct explore, out), .is_once = true},
+    {"resume", "DIR",
+     "Continue the search that was started with --out DIR; nothing is searched twice",
+     BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},
+    BZ_SEARCH_OPTIONS(struct explore, search),
+    BZ_CI_OPTIONS(struct explore, ci),
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
+    {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
+     offsetof(struct explore, is_quiet)},
+    {NULL},
+};
+
+/* --- while it goes on ------------------------------------------------------------------------- */
+
+static bool poll(void *context, const struct bz_explore_progress *progress) {
+    struct explore *explore = context;
+    char line[160];
+    char what[32];
+    snprintf(what, sizeof what, progress->is_sweep ? "sweep" : "round %u", progress->round);
+    snprintf(line, sizeof line, "%s: %" PRIu64 " states, %" PRIu64 " transitions so far", what,
+             progress->states, progress->transitions);
+    bz_progress_show_line(&explore->progress, line);
+    return bz_interrupt_requested == 0;
+}
+
+static void note_proved(struct explore *explore, const struct bz_explore_result *so_far) {
+    snprintf(explore->so_far, sizeof explore->so_far,
+             "proved so far: no schedule with at most %u deviations fails", so_far->rounds - 1);
+    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
+}
+
+static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
+    struct explore *explore = context;
+    note_proved(explore, so_far);
+    if (explore->is_json || explore->is_quiet) {
+        return;
+    }
+    (void)bz_progress_end(&explore->progress);
+    bz_explore_report_print_round(so_far, is_sweep);
+}
+
+static void on_outside_state(void *context) {
+    const struct explore *explore = context;
+    bz_cli_note(explore->name,
+                "the variant keeps state outside of the simulation's memory (malloc, static "
+                "variables), which snapshots do not have; searching without them, which is "
+                "much slower");
+}
+
+/* --- what was found --------------------------------------------------------------------------- */
+
+/* As a finding of code that runs otherwise when its choices are repeated. */
+static struct bz_explore_finding unrepeatable(const struct bz_explore_finding *finding) {
+    struct bz_explore_finding other = *finding;
+    other.violation.oracle = "nondeterminism";
+    snprintf(other.violation.message, sizeof other.violation.message,
+             "the search came to a violation of %s, and another run with the same choices does "
+             "not; something besides the choices decides, such as a static variable, memory of "
+             "malloc(), or an address: %.200s",
+             finding->violation.oracle, finding->violation.message);
+    return other;
+}
+
+/* Records it as an ordinary run. */
+static int keep_finding(struct explore *explore, uint32_t place,
+                        const struct bz_explore_finding *finding) {
+    const struct bz_program *program = explore->config.program;
+    struct bz_kept_findings *kept = explore->findings;
+    struct bz_program repeat;
+    struct bz_finding found;
+    snprintf(explore->so_far, sizeof explore->so_far, "found: %s: %.100s",
+             finding->violation.oracle, finding->violation.message);
+    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
+    if (!finding->has_answers) {
+        return bz_cli_fail(
+            explore->name, BZ_EXIT_INTERNAL,
+            "%s was violated, on a schedule with more than %u choices other than the "
+            "default, which cannot be recorded: %s",
+            finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
+    }
+    bool is_repeated = bz_explore_repeat(program, finding, &repeat, &found);
+    bool is_lack =
+        !is_repeated && found.violation.oracle == NULL && found.violation.message[0] != '\0';
+    if (!is_repeated && !is_lack && program->contain.is_on) {
+        struct bz_explore_finding other = unrepeatable(finding);
+        is_repeated = bz_explore_repeat(program, &other, &repeat, &found);
+    }
+    if (is_lack) {
+        return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
+                           found.violation.message);
+    }
+    if (!is_repeated) {
+        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                           "%s was violated, but an ordinary run does not repeat it: %s",
+                           finding->violation.oracle, finding->violation.message);
+    }
+    place = place < kept->count ? place : kept->count;
+    int code = bz_findings_keep(kept, place, explore->name, &repeat, &found, explore->out);
+    return code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code; /* for lack of memory */
+}
+
+static void on_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
+    struct explore *explore = context;
+    int code = keep_finding(explore, place, finding);
+    explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
+}
+
+/* Searches witnesses. */
+static int finish_findings(struct explore *explore, const struct bz_explore_result *result) {
+    struct bz_kept_findings *kept = explore->findings;
+    while (kept->count > result->finding_count) { /* of a sweep that rounds made simpler */
+        bz_findings_drop_last(kept);
+    }
+    for (uint32_t index = 0; index < kept->count; index++) {
+        bz_findings_announce(kept, index, explore->name);
+        int code = bz_findings_search_witness(kept, index, explore->name, true, explore->out);
+        code = code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code;
+        explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
+    }
+    return explore->findings_code;
+}
+
+/* --- the checkpoint --------------------------------------------------------------------------- */
+
+static bool is_due(void *context) {
+    return bz_search_file_is_due(((struct explore *)context)->file);
+}
+
+static void keep(void *context, const struct bz_search *search) {
+    bz_search_file_write(((struct explore *)context)->file, search);
+}
+
+static void on_begun_again(void *context, const char *why, bool is_sweep) {
+    struct explore *explore = context;
+    struct bz_text note = {0};
+    bz_text_add(&note, "the search cannot continue from its place: %s. ", why);
+    bz_text_add(&note, "The %s begins again; %s", is_sweep ? "sweep" : "round",
+                explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
+    if (bz_search_file_set_aside(explore->file)) {
+        bz_text_add(&note, "; the checkpoint also stays as %s" BZ_SEARCH_ASIDE,
+                    explore->file->path);
+    }
+    bz_cli_note(explore->name, note.bytes);
+    bz_text_fini(&note);
+}
+
+static void keep_with(struct explore *explore, struct bz_search_file *file) {
+    explore->file = file;
+    explore->config.keep = keep;
+    explore->config.is_due = is_due;
+    explore->config.on_begun_again = on_begun_again;
+}
+
+/* Takes over what was found: it is recorded again, and its files are there. */
+static void begin_where_it_was(struct explore *explore) {
+    struct bz_explore_checkpoint *from = explore->config.from;
+    const struct bz_explore_result *found = bz_explore_checkpoint_found(from);
+    const struct bz_explore_result *so_far = bz_explore_checkpoint_result(from);
+    struct bz_text note = {0};
+    if (so_far->rounds > 0) {
+        note_proved(explore, so_far);
+    }
+    for (uint32_t place = 0; place < found->finding_count; place++) {
+        on_finding(explore, place, &found->findings[place]);
+    }
+    bz_text_add(&note, "%s continues after %" PRIu64 " transitions; %s", explore->file->path,
+                so_far->transitions_total + so_far->transitions,
+                explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
+    if (!explore->is_quiet) {
+        bz_cli_note(explore->name, note.bytes);
+    }
+    bz_text_fini(&note);
+}
+
+static bool is_over(const struct bz_explore_result *result, bool is_ok) {
+    return is_ok && !result->can_go_on && result->end != BZ_EXPLORE_INTERRUPTED;
+}
+
+/* After the report: nothing else has it if the program is killed before. */
+static void finish_file(const struct explore *explore, bool is_over) {
+    struct bz_search_file *file = explore->file;
+    if (file != NULL && is_over) {
+        bz_search_file_remove(file);
+    } else if (file != NULL && file->path[0] != '\0') {
+        bz_search_file_print_command(file);
+    }
+}
+
+static int exit_code_of(const struct bz_explore_result *result) {
+    if (result->finding_count > 0) {
+        return BZ_EXIT_VIOLATION;
+    }
+    return bz_explore_is_complete(result) ? BZ_EXIT_OK : BZ_EXIT_INTERRUPTED;
+}
+
+static int prepare(struct explore *explore, struct bz_program *program) {
+    if (explore->config.states_max == 0) {
+        explore->config.states_max = BZ_EXPLORE_STATES_MAX_DEFAULT;
+    }
+    if (bz_options_setting(&explore->options, "strategy") != NULL) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "--strategy does not apply: explore tries every choice");
+    }
+    int code = bz_options_program(&explore->options, explore->name, program);
+    if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "explore searches only scenarios of the runtime in C, and '%s' has a "
+                           "runtime of its own: "
+                           "use 'run'",
+                           program->scenario->name);
+    }
+    code = code == BZ_EXIT_OK && explore->out != NULL
+               ? bz_findings_prepare_folder(explore->name, explore->out)
+               : code;
+    if (code != BZ_EXIT_OK || explore->out == NULL) {
+        return code;
+    }
+    if (!explore->has_fixed_addresses) {
+        bz_cli_note(explore->name, "the system does not let a program switch off the randomization "
+                                   "of addresses (personality), so this search cannot be continued "
+                                   "later: it leaves no checkpoint");
+        return BZ_EXIT_OK;
+    }
+    static struct bz_search_file file;
+    const struct bz_explore_config *config = &explore->config;
+    file.name = explore->name;
+    file.checkpoint = (struct bz_explore_checkpoint){.program = *program,
+                                                     .delays_max = config->delays_max,
+                                                     .reductions = config->reductions,
+                                                     .keep_going = config->keep_going,
+                                                     .jobs = config->jobs,
+                                                     .states_max = config->states_max};
+    keep_with(explore, &file);
+    return bz_search_file_begin(&file, explore->out);
+}
+
+/* One that goes on. */
+static int resume(struct explore *explore, struct bz_program *program) {
+    static struct bz_search_file file;
+    struct bz_explore_config *config = &explore->config;
+    struct bz_explore_checkpoint *from = &file.checkpoint;
+    if (!explore->has_fixed_addresses) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+                           "--resume: the system does not let a program switch off the "
+                           "randomization of addresses (personality), and states depend on them");
+    }
+    file.name = explore->name;
+    int code = bz_search_file_open(&file, explore->resume);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    *program = from->program;
+    from->jobs = config->jobs != 0 ? config->jobs : from->jobs;
+    from->states_max = config->states_max != 0 ? config->states_max : from->states_max;
+    config->delays_max = from->delays_max;
+    config->reductions = from->reductions;
+    config->keep_going = from->keep_going;
+    config->jobs = from->jobs;
+    config->states_max = from->states_max;
+    config->from = from;
+    explore->out = file.folder;
+    keep_with(explore, &file);
+    return BZ_EXIT_OK;
+}
+
+static int begin(struct explore *explore, struct bz_program *program) {
+    struct bz_explore_config *config = &explore->config;
+    if (config->reductions == REDUCTIONS_DEFAULT) {
+        config->reductions = BZ_REDUCE_ALL;
+    }
+    return explore->resume != NULL ? resume(explore, program) : prepare(explore, program);
+}
+
+struct searching {
+    const struct bz_explore_config *config;
+    struct bz_explore_result *result;
+    bool is_ok;
+};
+
+static void search(void *context) {
+    struct searching *searching = context;
+    searching->is_ok = bz_explore(searching->config, searching->result);
+}
+
+/* bz_explore(), and a message if it runs out of memory. */
+static bool run_search(const struct explore *explore, struct bz_explore_result *result) {
+    struct searching searching = {.config = &explore->config, .result = result};
+    if (explore->file != NULL) {
+        bz_fixed_guard(search, &searching);
+    } else {
+        search(&searching);
+    }
+    if (!searching.is_ok) {
+        bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s", result->lack);
+    }
+    return searching.is_ok;
+}
+
+static void report_all(struct explore *explore, struct bz_explore_report *report) {
+    if (!explore->is_json) {
+        bz_explore_report_print(report, explore->is_quiet);
+    }
+    if (bz_ci_is_wanted(&explore->ci)) {
+        struct bz_outcome outcome;
+        bz_cases_of_explore(&outcome, report);
+        int code = bz_ci_end(&outcome);
+        report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
+        bz_outcome_fini(&outcome);
+    }
+    if (explore->is_json) {
+        bz_json_put(bz_explore_report_json(report));
+    }
+}
+
+/* The exit code of the search, of its findings, or of the files that it leaves. */
+static int finish(struct explore *explore, struct bz_explore_report *report, bool is_ok) {
+    report->exit_code = exit_code_of(report->result);
+    int code = finish_findings(explore, report->result);
+    bool has_failed = explore->file != NULL && explore->file->has_failed;
+    int file_code = has_failed && !is_over(report->result, is_ok) ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+    code = code == BZ_EXIT_OK ? file_code : code;
+    return code != BZ_EXIT_OK ? code : report->exit_code;
+}
+
+static int search_and_report(struct explore *explore, const struct bz_program *program) {
+    static struct bz_explore_result result;
+    static struct bz_kept_findings findings;
+    explore->config.program = program;
+    explore->config.memory_max_bytes = bz_cli_catalog.contain.memory_bytes;
+    explore->config.context = explore;
+    explore->findings = &findings;
+    findings.limits = explore->search;
+    findings.is_quiet = explore->is_quiet;
+    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
+    bz_interrupt_catch();
+    struct bz_explore_report report = {
+        .program = program,
+        .config = &explore->config,
+        .result = &result,
+        .findings = &findings,
+        .estimate_log2 = bz_explore_estimate_log2(program, ESTIMATE_PROBES, explore->config.stop)};
+    if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
+        bz_lack_stop(NULL, "an estimate of the schedules");
+    }
+    if (!explore->is_json && !explore->is_quiet) {
+        bz_explore_report_print_head(&report);
+    }
+    if (explore->config.from != NULL) {
+        begin_where_it_was(explore);
+    }
+    bz_progress_begin(&explore->progress, explore->is_quiet, 0, 0);
+    bool is_ok = run_search(explore, &result);
+    report.seconds = bz_progress_end(&explore->progress);
+    if (result.end == BZ_EXPLORE_LOST) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s: %s", explore->file->path,
+                           result.lack);
+    }
+    report.seconds += explore->file != NULL ? (double)explore->file->before_ms / 1000 : 0;
+    report.exit_code = finish(explore, &report, is_ok);
+    report_all(explore, &report);
+    bz_explore_report_warn(explore->name, &report);
+    (void)fflush(stdout);
+    finish_file(explore, is_over(&result, is_ok));
+    bz_findings_fini(&findings);
+    return report.exit_code;
+}
+
+int bz_command_explore(int argc, char **argv) {
+    struct explore explore = {.name = argv[0],
+                              .command_line = bz_command_line(),
+                              .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
+                                         .reductions = REDUCTIONS_DEFAULT,
+                                         .stop = &bz_interrupt_requested,
+                                         .poll = poll,
+                                         .on_round = on_round,
+                                         .on_outside_state = on_outside_state,
+                                         .on_finding = on_finding}};
+    struct bz_program program;
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &explore,
+        .args_doc = "SCENARIO",
+        .arguments = &explore.options.scenario,
+        .arguments_max = 1,
+        .plugins = BZ_PLUGINS_RUN,
+        .memory_help =
+            "Memory limit for the table of states, in MiB (default: none), and as much "
+            "again for plug-in code; the search ends there, and --resume continues it with more",
+        .program = &explore.options,
+        .tries_every_choice = true,
+        .check = check_options,
+        .doc = "Searches every schedule of a scenario, and every placement of its cancels, the "
+               "simplest first. Exit status: 0 complete and nothing found, 1 a violation, 2 usage, "
+               "5 interrupted, or a limit was reached before the search was complete."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    explore.ci.has_json = explore.is_json;
+    code =
+        bz_ci_begin(&explore.ci, argv[0], code, explore.options.scenario, explore.options.variant);
+    code = code == BZ_EXIT_OK ? begin(&explore, &program) : code;
+    code = code == BZ_EXIT_OK ? bz_cases_name(&explore.ci, &program, false) : code;
+    return code == BZ_EXIT_OK ? search_and_report(&explore, &program) : code;
+}

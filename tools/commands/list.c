@@ -1,0 +1,281 @@
+/* buzzer list: what can be named on the command line. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/choice/strategy.h"
+#include "sim/judge/judge.h"
+#include "sim/program/sizes.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/options.h"
+#include "tools/report/report.h"
+#include "tools/report/text_output.h"
+
+#define TEXT_COLUMN 23u
+
+/* A name, and what it is in a column of its own. */
+static void print_name(unsigned indent, const char *name, const char *text) {
+    struct bz_wrap wrap = {.out = stdout};
+    struct bz_text prefix = {0};
+    bz_text_add(&prefix, "%*s%-*s ", (int)indent, "", (int)(TEXT_COLUMN - 1 - indent), name);
+    bz_wrap_print(&wrap, prefix.bytes, text, TEXT_COLUMN, BZ_COLOUR_NONE);
+    bz_text_fini(&prefix);
+}
+
+static void print_parameter(const struct bz_scenario *scenario, uint32_t index) {
+    const struct bz_param *param = &scenario->params[index];
+    const struct bz_size *size = bz_sizes_of(scenario, index);
+    struct bz_text text = {0};
+    bz_text_add(&text, "%s (%" PRId64 "; %" PRId64 " to %" PRId64, param->summary, param->value,
+                param->least, param->most);
+    if (size != NULL) {
+        bz_text_add(&text, "; drawn %" PRId64 " to %" PRId64, size->least, size->most);
+    }
+    if (size != NULL && size->large != 0) {
+        bz_text_add(&text, ", or %" PRId64, size->large);
+    }
+    bz_text_add(&text, ")");
+    print_name(4, param->name, text.bytes);
+    bz_text_fini(&text);
+}
+
+static void print_primitives(const struct bz_scenario *scenario) {
+    struct bz_text text = {0};
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        bz_text_add(&text, "%s%s", index == 0 ? "" : ", ",
+                    bz_primitive_name(scenario->primitives[index]));
+    }
+    print_name(4, "primitive", text.bytes == NULL ? "" : text.bytes);
+    bz_text_fini(&text);
+}
+
+static void print_scenarios(void) {
+    for (const struct bz_scenario *const *item = bz_cli_catalog.scenarios; *item != NULL; item++) {
+        const struct bz_scenario *scenario = *item;
+        print_name(0, scenario->name, scenario->summary);
+        print_primitives(scenario);
+        for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+            print_parameter(scenario, index);
+        }
+        if (scenario->file != NULL) {
+            print_name(4, "file", scenario->file->summary);
+        }
+    }
+}
+
+static void print_fault(const struct bz_fault *fault) {
+    struct bz_wrap wrap = {.out = stdout};
+    bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    declared fault: %s (%s, %s, %s)", fault->summary,
+                   fault->project, fault->issue, fault->versions);
+    bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    shows in %s%s%s, caught by %s", fault->scenario,
+                   fault->settings != NULL ? " with " : "",
+                   fault->settings != NULL ? fault->settings : "", fault->oracle);
+}
+
+static void print_variants(void) {
+    for (const struct bz_variant *const *item = bz_cli_catalog.variants; *item != NULL; item++) {
+        const struct bz_variant *variant = *item;
+        print_name(0, variant->name, variant->summary);
+        if (variant->fault != NULL) {
+            print_fault(variant->fault);
+        }
+        for (const struct bz_fault *const *fault = variant->declared;
+             fault != NULL && *fault != NULL; fault++) {
+            print_fault(*fault);
+        }
+    }
+}
+
+static void print_strategies(void) {
+    for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
+        print_name(0, (*item)->name, (*item)->summary);
+    }
+}
+
+static void print_oracles(void) {
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        print_name(0, bz_oracles[index].name, bz_oracles[index].summary);
+    }
+}
+
+static const char *const window_summaries[BZ_WINDOW_COUNT] = {
+    [BZ_WINDOW_UNSTARTED] = "created, its first step has not run",
+    [BZ_WINDOW_WAITING] = "suspended, and what it waits for is pending",
+    [BZ_WINDOW_WOKEN] = "the result is set, and it has not resumed",
+    [BZ_WINDOW_SLEEPING] = "suspended on time or a bare yield, owns nothing",
+    [BZ_WINDOW_HOLDING] = "owns a permit, suspended elsewhere",
+    [BZ_WINDOW_CANCELLING] = "an earlier request is on its way: this is the second",
+    [BZ_WINDOW_DONE] = "it has ended",
+    [BZ_WINDOW_RUNNING] = "it cancels itself; never injected",
+};
+
+static void print_windows(void) {
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        print_name(0, bz_window_name((enum bz_window)window), window_summaries[window]);
+    }
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static struct bz_json *add_item(struct bz_json *array, const char *name, const char *summary) {
+    struct bz_json *item = bz_json_append_object(array);
+    bz_json_add_string(item, "name", name);
+    bz_json_add_string(item, "summary", summary);
+    return item;
+}
+
+/* As text, because a value may be negative. */
+static void add_value(struct bz_json *item, const char *key, int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    bz_json_add_string(item, key, text);
+}
+
+static void add_parameters(struct bz_json *item, const struct bz_scenario *scenario) {
+    struct bz_json *params = bz_json_add_array(item, "parameters");
+    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+        const struct bz_param *param = &scenario->params[index];
+        struct bz_json *one = add_item(params, param->name, param->summary);
+        add_value(one, "default", param->value);
+        add_value(one, "least", param->least);
+        add_value(one, "most", param->most);
+        bz_json_add_bool(one, "drawn", bz_sizes_of(scenario, index) != NULL);
+    }
+}
+
+static void add_scenarios(struct bz_json *array) {
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        const struct bz_scenario *scenario = *next;
+        struct bz_json *item = add_item(array, scenario->name, scenario->summary);
+        struct bz_json *primitives = bz_json_add_array(item, "primitives");
+        for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+            bz_json_append_string(primitives, bz_primitive_name(scenario->primitives[index]));
+        }
+        add_parameters(item, scenario);
+        bz_json_add_string(item, "file", scenario->file == NULL ? NULL : scenario->file->summary);
+    }
+}
+
+static void add_fault(struct bz_json *faults, const struct bz_fault *fault) {
+    struct bz_json *item = bz_json_append_object(faults);
+    bz_json_add_string(item, "summary", fault->summary);
+    bz_json_add_string(item, "project", fault->project);
+    bz_json_add_string(item, "issue", fault->issue);
+    bz_json_add_string(item, "versions", fault->versions);
+    bz_json_add_string(item, "scenario", fault->scenario);
+    bz_json_add_string(item, "settings", fault->settings);
+    bz_json_add_string(item, "oracle", fault->oracle);
+}
+
+static void add_variants(struct bz_json *array) {
+    for (const struct bz_variant *const *next = bz_cli_catalog.variants; *next != NULL; next++) {
+        const struct bz_variant *variant = *next;
+        struct bz_json *faults =
+            bz_json_add_array(add_item(array, variant->name, variant->summary), "faults");
+        if (variant->fault != NULL) {
+            add_fault(faults, variant->fault);
+        }
+        for (const struct bz_fault *const *fault = variant->declared;
+             fault != NULL && *fault != NULL; fault++) {
+            add_fault(faults, *fault);
+        }
+    }
+}
+
+static void add_strategies(struct bz_json *array) {
+    for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
+        add_item(array, (*item)->name, (*item)->summary);
+    }
+}
+
+static void add_oracles(struct bz_json *array) {
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        add_item(array, bz_oracles[index].name, bz_oracles[index].summary);
+    }
+}
+
+static void add_windows(struct bz_json *array) {
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        add_item(array, bz_window_name((enum bz_window)window), window_summaries[window]);
+    }
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    void (*print)(void);
+    void (*add)(struct bz_json *array);
+} topics[] = {
+    {"scenarios", print_scenarios, add_scenarios},    {"variants", print_variants, add_variants},
+    {"strategies", print_strategies, add_strategies}, {"oracles", print_oracles, add_oracles},
+    {"windows", print_windows, add_windows},
+};
+#define TOPIC_COUNT (sizeof topics / sizeof topics[0])
+
+struct list {
+    const char *topic; /* NULL: all */
+    bool is_json;
+};
+
+static const struct bz_option options[] = {
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct list, is_json)},
+    {NULL},
+};
+
+static bool is_wanted(const struct list *list, size_t topic) {
+    return list->topic == NULL || strcmp(list->topic, topics[topic].name) == 0;
+}
+
+static void put_json(const struct list *list) {
+    struct bz_json *root = bz_json_new_object();
+    for (size_t index = 0; index < TOPIC_COUNT; index++) {
+        if (is_wanted(list, index)) {
+            topics[index].add(bz_json_add_array(root, topics[index].name));
+        }
+    }
+    bz_json_put(root);
+}
+
+static void print_text(const struct list *list) {
+    for (size_t index = 0; index < TOPIC_COUNT; index++) {
+        if (list->topic == NULL) {
+            printf("%s%s:\n\n", index == 0 ? "" : "\n", topics[index].name);
+        }
+        if (is_wanted(list, index)) {
+            topics[index].print();
+        }
+    }
+}
+
+int bz_command_list(int argc, char **argv) {
+    const char *names[TOPIC_COUNT];
+    struct list list = {.topic = NULL};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &list,
+        .args_doc = "[scenarios|variants|strategies|oracles|windows]",
+        .arguments = &list.topic,
+        .arguments_max = 1,
+        .plugins = BZ_PLUGINS_LOADED,
+        .doc = "Lists scenarios, variants, strategies, oracles or windows, with a line about each "
+               "(default: all of them). A parameter is followed by its default and its limits."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    bool is_found = false;
+    for (size_t index = 0; index < TOPIC_COUNT; index++) {
+        names[index] = topics[index].name;
+        is_found |= is_wanted(&list, index);
+    }
+    if (!is_found) {
+        return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
+                           "no list of '%s'%s (there are scenarios, variants, strategies, oracles "
+                           "and windows)",
+                           list.topic, bz_cli_hint(list.topic, names, TOPIC_COUNT));
+    }
+    (list.is_json ? put_json : print_text)(&list);
+    return BZ_EXIT_OK;
+}

@@ -1,0 +1,250 @@
+/* buzzer new: writes a plug-in skeleton that compiles and tests itself: the files of
+ * templates/variant or templates/scenario, with @WORD@ replaced. */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sim/program/settings.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/embedded.h"
+#include "tools/cli/options.h"
+
+#define NAME_LENGTH_MAX 40u
+
+struct word {
+    const char *name;
+    const char *value;
+};
+
+/* The words that depend on the primitive. */
+static const struct kind {
+    enum bz_primitive primitive;
+    const char *enum_name;
+    const char *bound;
+    const char *refusal;
+    const char *claims;
+} kinds[] = {
+    {BZ_PRIMITIVE_SEMAPHORE, "BZ_PRIMITIVE_SEMAPHORE", "UINT32_MAX", "BZ_FULL",
+     "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT"},
+    {BZ_PRIMITIVE_BOUNDED, "BZ_PRIMITIVE_BOUNDED", "permits", "BZ_NOT_HELD",
+     "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_REFUSES_MISUSE"},
+    {BZ_PRIMITIVE_LOCK, "BZ_PRIMITIVE_LOCK", "permits", "BZ_NOT_HELD",
+     "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_REFUSES_MISUSE"},
+};
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
+struct new {
+    const char *arguments[2]; /* what, and a name */
+    const char *name;
+    bool is_scenario;
+    const char *dir;
+    const char *primitive; /* NULL: not said */
+    const struct kind *kind;
+};
+
+static const struct bz_option options[] = {
+    {"dir", "DIR", "Create the folder NAME in DIR (default .)", BZ_OPTION_TEXT,
+     offsetof(struct new, dir), .is_once = true},
+    {"primitive", "semaphore|bounded|lock", "Primitive of a variant (default semaphore)",
+     BZ_OPTION_TEXT, offsetof(struct new, primitive), .is_once = true},
+    {NULL},
+};
+
+static void check_arguments(struct argp_state *state, void *target) {
+    struct new *new = target;
+    const char *what = new->arguments[0];
+    new->is_scenario = what != NULL &&strcmp(what, "scenario") == 0;
+    new->name = new->arguments[1];
+    if (what != NULL && !new->is_scenario && strcmp(what, "variant") != 0) {
+        bz_cli_misuse(state, "only a 'variant' or a 'scenario' can be created, and not '%s'", what);
+    } else if (new->name == NULL) {
+        bz_cli_misuse(state, "the name is missing: 'buzzer new %s NAME'",
+                      what != NULL ? what : "variant");
+    } else if (new->is_scenario &&new->primitive != NULL) {
+        bz_cli_misuse(state, "--primitive is for a variant; the file of a scenario lists its own");
+    }
+}
+
+/* --- the name --------------------------------------------------------------------------------- */
+
+/* The name is used for a struct, a file, a CMake target and a variant. */
+static int check_name(const char *command, const struct new *new) {
+    const char *name = new->name;
+    static const char keywords[] =
+        " auto break case char const continue default do double else enum extern float for goto if "
+        "inline int long register restrict return short signed sizeof static struct switch typedef "
+        "typeof union unsigned void volatile while asm bool true false linux unix ";
+    static const char targets[] =
+        " all clean help install depend test package package_source cmake ";
+    char word[NAME_LENGTH_MAX + 3];
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (islower((unsigned char)name[0]) == 0 || name[length] != '\0' || length > NAME_LENGTH_MAX) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "'%.64s' is not a valid name: use 1 to %u lower-case letters, digits "
+                           "and '_', and start with a letter",
+                           name, NAME_LENGTH_MAX);
+    }
+    snprintf(word, sizeof word, " %s ", name);
+    if (strstr(keywords, word) != NULL || strncmp(name, "bz_", 3) == 0) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE,
+                           "'%s' is a keyword of C, or reserved by Buzzer's headers", name);
+    }
+    if (strstr(targets, word) != NULL) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
+    }
+    bool is_taken = new->is_scenario ? bz_catalog_scenario(&bz_cli_catalog, name) != NULL
+                                     : bz_catalog_variant(&bz_cli_catalog, name) != NULL;
+    if (is_taken) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s '%s' already exists", new->arguments[0],
+                           name);
+    }
+    return BZ_EXIT_OK;
+}
+
+static int find_kind(struct new *new, const char *command) {
+    const char *names[KIND_COUNT];
+    const char *primitive = new->primitive != NULL ? new->primitive : "semaphore";
+    for (size_t index = 0; index < KIND_COUNT; index++) {
+        names[index] = bz_primitive_name(kinds[index].primitive);
+        if (strcmp(names[index], primitive) == 0) {
+            new->kind = &kinds[index];
+            return BZ_EXIT_OK;
+        }
+    }
+    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s", primitive,
+                       bz_cli_hint(primitive, names, KIND_COUNT));
+}
+
+/* --- the files -------------------------------------------------------------------------------- */
+
+/* Prints the template with its words replaced. An '@' that starts no known word is printed. */
+static void expand(FILE *out, const char *text, const struct word *words) {
+    while (*text != '\0') {
+        const struct word *word = words;
+        size_t length = 0;
+        for (; *text == '@' && word->name != NULL; word++) {
+            length = strlen(word->name);
+            if (strncmp(text + 1, word->name, length) == 0 && text[1 + length] == '@') {
+                break;
+            }
+        }
+        if (*text == '@' && word->name != NULL) {
+            fputs(word->value, out);
+            text += length + 2;
+        } else {
+            fputc(*text++, out);
+        }
+    }
+}
+
+static int write_file(const char *command, const char *path, const struct word *words,
+                      const char *text) {
+    FILE *file = fopen(path, "wx");
+    if (file == NULL) {
+        return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot create '%s': %s", path,
+                           strerror(errno));
+    }
+    expand(file, text, words);
+    bool had_failed = ferror(file) != 0;
+    if (fclose(file) != 0 || had_failed) {
+        return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot write '%s': %s", path,
+                           strerror(errno));
+    }
+    return BZ_EXIT_OK;
+}
+
+/* The path of a file of the skeleton. False: it is too long. */
+static bool path_of(const char *folder, const char *source, const struct bz_embedded *file,
+                    char path[PATH_MAX]) {
+    const char *name = strcmp(file->name, "NAME.c") == 0 ? source : file->name;
+    int length = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return length > 0 && length < PATH_MAX;
+}
+
+/* Writes all files into a new folder, or none. */
+static int fill_folder(const char *command, const struct bz_embedded *templates, const char *folder,
+                       const char *source, const struct word *words) {
+    char path[PATH_MAX];
+    int code = BZ_EXIT_OK;
+    for (const struct bz_embedded *file = templates; code == BZ_EXIT_OK && file->name != NULL;
+         file++) {
+        code = path_of(folder, source, file, path)
+                   ? write_file(command, path, words, file->text)
+                   : bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
+    }
+    for (const struct bz_embedded *file = templates; file->name != NULL; file++) {
+        bool is_path = path_of(folder, source, file, path);
+        if (code == BZ_EXIT_OK) {
+            printf("%s\n", path);
+        } else if (is_path) {
+            unlink(path);
+        }
+    }
+    if (code != BZ_EXIT_OK) {
+        rmdir(folder);
+    }
+    return code;
+}
+
+/* Creates the folder; an existing one is refused. */
+static int write_files(const struct new *new, const char *command) {
+    char folder[PATH_MAX];
+    char source[NAME_LENGTH_MAX + 3];
+    char version[16];
+    const struct word words[] = {
+        {"NAME", new->name},
+        {"PRIMITIVE", bz_primitive_name(new->kind->primitive)},
+        {"PRIMITIVE_ENUM", new->kind->enum_name},
+        {"BOUND", new->kind->bound},
+        {"REFUSAL", new->kind->refusal},
+        {"CLAIMS", new->kind->claims},
+        {"VERSION", version},
+        {NULL, NULL},
+    };
+    snprintf(source, sizeof source, "%s.c", new->name);
+    /* The package of this program is compatible by major and minor version. */
+    snprintf(version, sizeof version, "%.*s", (int)(strrchr(BZ_VERSION, '.') - BZ_VERSION),
+             BZ_VERSION);
+    int length = snprintf(folder, sizeof folder, "%s/%s", new->dir, new->name);
+    if (length < 0 || (size_t)length >= sizeof folder) {
+        return bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
+    }
+    if (mkdir(folder, 0777) != 0) {
+        return errno == EEXIST
+                   ? bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' exists and is not changed", folder)
+                   : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", folder,
+                                 strerror(errno));
+    }
+    return fill_folder(command, new->is_scenario ? bz_scenario_templates : bz_variant_templates,
+                       folder, source, words);
+}
+
+int bz_command_new(int argc, char **argv) {
+    struct new new = {.dir = "."};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &new,
+        .args_doc = "variant|scenario NAME",
+        .arguments = new.arguments,
+        .arguments_max = 2,
+        .check = check_arguments,
+        .doc =
+            "Writes a variant or a scenario that compiles as a plug-in, works, and tests itself, "
+            "into the new folder DIR/NAME. Exit status: 0 done, 2 it was not written."};
+    (void)bz_options_parse(&syntax, argc, argv);
+    int code = check_name(argv[0], &new);
+    code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;
+    code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;
+    if (code == BZ_EXIT_OK) {
+        printf("\nNext:\n"
+               "    cd %s/%s\n"
+               "    cmake -S . -B build && cmake --build build && ctest --test-dir build\n",
+               new.dir, new.name);
+    }
+    return code;
+}

@@ -1,0 +1,140 @@
+/* buzzer show: a run as a picture, or as a program that makes it again. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/cli/cli.h"
+#include "tools/cli/options.h"
+#include "tools/cli/run_argument.h"
+#include "tools/show/show.h"
+#include "tools/story/story.h"
+#include "traces/text.h"
+
+struct show {
+    const char *name; /* for messages */
+    const char *input;
+    const char *output;
+    const struct bz_show_format *format;
+    struct bz_named_run run;
+};
+
+static void parse_format(struct argp_state *state, void *target, const char *name, char *text) {
+    struct show *show = target;
+    const char *names[16];
+    size_t count = 0;
+    while (bz_show_formats[count].name != NULL) {
+        names[count] = bz_show_formats[count].name;
+        count++;
+    }
+    (void)name;
+    show->format = bz_show_format(text);
+    if (show->format == NULL) {
+        bz_cli_misuse(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
+                      bz_cli_hint(text, names, count));
+    }
+}
+
+static const struct bz_option options[] = {
+    {"format", "text|mermaid|html|asyncio",
+     "text (the default): lanes of tasks; mermaid: a sequence diagram; html: a page for the "
+     "browser; asyncio: a Python program",
+     BZ_OPTION_PARSED, .is_once = true, .parse = parse_format},
+    {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
+     offsetof(struct show, output), .is_once = true, .letter = 'o'},
+    {NULL},
+};
+
+static void check_options(struct argp_state *state, void *target) {
+    struct show *show = target;
+    show->format = show->format != NULL ? show->format : &bz_show_formats[0];
+    if (show->input == NULL) {
+        bz_cli_misuse(state, "a trace file or a token is missing");
+    } else if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
+        bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE",
+                      show->format->name);
+    }
+}
+
+/* A token is run again. Of a trace everything is in the file, so it may be of a program that is not
+ * here. */
+static int load(struct show *show) {
+    char error[BZ_TRACE_ERROR_BYTES];
+    struct bz_named_run *run = &show->run;
+    bz_trace_init(&run->trace);
+    if (!bz_named_run_is_token(show->input)) {
+        return bz_trace_read(&run->trace, show->input, error, sizeof error)
+                   ? BZ_EXIT_OK
+                   : bz_cli_fail(show->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    int code = bz_named_run_load(run, show->name, show->input);
+    const struct bz_replay_report *report = &run->report;
+    if (code == BZ_EXIT_OK && report->result == BZ_REPLAY_DIVERGED) {
+        code = bz_cli_fail(show->name, BZ_EXIT_DIVERGED,
+                           "the run of the token diverged at step %" PRIu32 ": expected %s, got %s",
+                           report->step, report->expected, report->got);
+    }
+    return code;
+}
+
+static int write_picture(const struct show *show, const struct bz_paper *paper) {
+    if (show->output == NULL) {
+        fwrite(paper->text, 1, paper->length, stdout);
+        return BZ_EXIT_OK; /* a full stdout is noticed at the end of the program */
+    }
+    return bz_file_put(show->output, paper->text, paper->length)
+               ? BZ_EXIT_OK
+               : bz_cli_fail(show->name, bz_cli_exit_of_errno(errno), "cannot write '%s': %s",
+                             show->output, strerror(errno));
+}
+
+static int run_show(struct show *show) {
+    int code = load(show);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    struct bz_story story;
+    struct bz_paper paper;
+    char reason[BZ_TRACE_ERROR_BYTES];
+    bz_story_init(&story, &show->run.trace);
+    bz_paper_init(&paper);
+    const struct bz_view view = {.trace = &show->run.trace,
+                                 .story = &story,
+                                 .token = show->run.is_token ? show->input : NULL};
+    if (show->format->refuses != NULL && show->format->refuses(&view, reason, sizeof reason)) {
+        code =
+            bz_cli_fail(show->name, BZ_EXIT_USAGE,
+                        "--format %s cannot make a program of this run: %s; use 'buzzer replay', "
+                        "or --format html or text",
+                        show->format->name, reason);
+    } else {
+        show->format->show(&view, &paper);
+        code = write_picture(show, &paper);
+    }
+    bz_paper_fini(&paper);
+    bz_story_fini(&story);
+    return code;
+}
+
+int bz_command_show(int argc, char **argv) {
+    struct show show = {.name = argv[0]};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &show,
+        .args_doc = "TRACE.json|TOKEN",
+        .arguments = &show.input,
+        .arguments_max = 1,
+        .plugins = BZ_PLUGINS_RUN,
+        .check = check_options,
+        .doc = "Shows one run as a picture, or as a program that repeats it. The program that was "
+               "traced need not be here. Exit status: 0 done, 2 bad input, 3 the run of the "
+               "token diverged."};
+    int code = bz_options_parse(&syntax, argc, argv);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    code = run_show(&show);
+    bz_named_run_fini(&show.run);
+    return code;
+}

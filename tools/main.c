@@ -1,5 +1,0 @@
-#include "tools/cli.h"
-
-int main(int argc, char **argv) {
-    return bz_cli_main(argc, argv);
-}

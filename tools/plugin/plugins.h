@@ -1,0 +1,44 @@
+/* Plug-ins: shared objects with variants, scenarios or both. A loaded one stays loaded. */
+#ifndef BZ_TOOLS_PLUGIN_PLUGINS_H
+#define BZ_TOOLS_PLUGIN_PLUGINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/program/program.h"
+#include "tools/report/text_output.h"
+
+/* Loads a plug-in and adds what it has to bz_cli_catalog. It is loaded in a child process before,
+ * in case that its constructors crash, exit or hang. Returns an exit code, after a message that
+ * starts with `name` unless it is BZ_EXIT_OK. */
+int bz_plugins_load(const char *file, const char *name);
+
+bool bz_plugins_are_loaded(void);
+
+/* Whether the scenario or variant is from a plug-in: its runs are contained
+ * (sim/contain/contain.h). */
+bool bz_plugins_is_foreign(const void *part);
+
+/* The shared object that holds the scenario or variant; NULL: the program itself. */
+const char *bz_plugins_file(const void *part);
+
+/* Whether the program's scenario, its variant or both are from plug-ins. */
+bool bz_plugins_have(const struct bz_program *program);
+
+/* The files of both, each once; returns how many. NULL: unknown. */
+uint32_t bz_plugins_files(const struct bz_scenario *scenario, const struct bz_variant *variant,
+                          const char *files[2]);
+
+/* Adds the options that load what both are from, each with a space before it: nothing,
+ * " --plugin A.so", or " --plugin A.so --plugin B.so". */
+void bz_plugins_add_options(struct bz_text *text, const struct bz_scenario *scenario,
+                            const struct bz_variant *variant);
+
+/* Checks the name, the tables and the declared fault of a variant. False with a message that does
+ * not name the variant. */
+bool bz_plugin_check_variant(const struct bz_variant *variant, char *error, size_t error_bytes);
+
+/* The same for the name, the parameters and the functions of a scenario. */
+bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,79 @@
+"""Replays the findings of scenarios/FINDINGS.md in the real libraries, as installed, and runs the
+programs without Buzzer that show the same. A finding that has no token for this interpreter is
+looked for; with --search, every one is, and what FINDINGS.md lists is printed."""
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, ".."))
+
+from entries import FAULTS  # noqa: E402
+from harness import VARIANT, Checks, ask  # noqa: E402
+
+FINDINGS = os.path.join(HERE, "..", "..", "..", "..", "scenarios", "FINDINGS.md")
+
+
+def tokens_here():
+    """The tokens of this interpreter, by the name of the test."""
+    with open(FINDINGS, encoding="utf-8") as file:
+        tokens = [word for word in file.read().split("`") if f":{VARIANT}:" in word]
+    return {token.split(":")[0]: token for token in tokens}
+
+
+def replay(checks, test, token):
+    report = ask(test, "replay", token) or {}
+    violation = report.get("violation") or {}
+    checks.check(report.get("result") == "matched" and violation.get("oracle") in test.oracles and
+                 test.message in violation.get("message", ""),
+                 f"{test.name}: {token} shows it: {report}")
+
+
+def shows_itself(program):
+    path = os.path.join(HERE, "programs", program + ".py")
+    return subprocess.run([sys.executable, path], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60)
+
+
+def find(checks, test, is_said):
+    found = checks.finds(test.oracles, test, "--max-lag", test.max_lag, runs=test.runs,
+                         message=test.message)
+    if found and is_said:
+        print(f"{test.of:8} {test.name:24} {found['oracle']:18} {found['token']}")
+        print(f"         {found['message']}")
+
+
+def run_program(checks, test):
+    shown = shows_itself(test.program)
+    checks.check(shown.returncode == 0,
+                 f"{test.name}: programs/{test.program}.py shows it: {shown.returncode} "
+                 f"{shown.stdout.decode()}{shown.stderr.decode()}")
+
+
+def main():
+    checks = Checks()
+    for library in ("asyncio", "anyio", "aiohttp", "async_timeout", "twisted"):
+        if importlib.util.find_spec(library) is None:
+            print(f"skipped: the package {library} is missing")
+        elif importlib.util.find_spec("faults_" + library) is not None:
+            importlib.import_module("faults_" + library)
+    tokens = tokens_here()
+    only = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    for test in FAULTS:
+        if only and test.name not in only:
+            continue
+        if not test.is_here:
+            print(f"skipped: {test.name}: {test.of} has it in {test.versions}, not here")
+            continue
+        if "--search" in sys.argv or test.__name__ not in tokens:
+            find(checks, test, "--search" in sys.argv)
+        else:
+            replay(checks, test, tokens[test.__name__])
+        run_program(checks, test)
+    checks.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+/* The report of `buzzer run`, and parts that other reports share. Everything on stdout depends on
+ * the program and the seeds alone; times go to stderr. The keys of JSON documents are a contract,
+ * see README.md. */
+#ifndef BZ_TOOLS_REPORT_REPORT_H
+#define BZ_TOOLS_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "sim/session/campaign.h"
+#include "tools/cli/require_window.h"
+#include "tools/report/warnings.h"
+#include "tools/session/findings.h"
+#include "traces/json.h"
+
+struct bz_run_report {
+    const struct bz_program *program;
+    uint64_t seed_first;
+    const struct bz_campaign_result *result;
+    const struct bz_kept_findings *findings;
+    const struct bz_kept_finding
+        *cut; /* the first run that was cut; without a token: none is shown */
+    double seconds;
+    bool is_stopped;         /* by a signal, or because something ran out */
+    bool is_time_up;         /* --time ended it */
+    const char *why_stopped; /* in words; NULL: it was interrupted */
+    struct bz_missed missed; /* required windows */
+    struct bz_warnings warnings;
+    uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
+    bool is_strict;         /* warnings make it fail */
+    bool draws_sizes;       /* see sim/program/sizes.h */
+    bool stops_at_first;    /* violation: without --keep-going */
+    int exit_code;
+};
+
+/* --- for people */
+
+/* Printed before the first run: the seed and every setting. */
+void bz_run_report_print_head(const struct bz_run_report *report);
+
+/* The scenario, the variant and every setting. */
+void bz_run_report_print_program(const struct bz_program *program);
+
+/* A finding, and whether a FIFO loop can reach it. */
+void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *finding,
+                                 const struct bz_variant *variant);
+
+/* Why the campaign proved nothing, in a line or more, if it did not. For quiet campaigns, too. */
+void bz_run_report_print_why(FILE *out, const struct bz_run_report *report);
+
+/* The table of cancels by operation and window. */
+void bz_run_report_print_windows(const struct bz_run_stats *stats);
+
+/* Printed at the end. `is_quiet`: findings alone. */
+void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
+
+/* What ended the campaign: "runs", "time", "violation", "step-limit" (the first runs were all cut),
+ * "interrupted", "no-resource", "stored-trace" (one failed, and the campaign was not begun). */
+const char *bz_run_report_end(const struct bz_run_report *report);
+/* What the command exits with, as far as the result decides it. */
+int bz_run_report_exit_code(const struct bz_run_report *report);
+
+/* --- JSON */
+
+/* The document of `run --json`; the caller frees it. */
+struct bz_json *bz_run_report_json(const struct bz_run_report *report);
+
+/* Adds the scenario, variant, strategy, order and other settings. */
+void bz_json_add_program(struct bz_json *object, const struct bz_program *program);
+
+/* Adds the cancels by operation and window. */
+void bz_json_add_windows(struct bz_json *object, const struct bz_run_stats *stats);
+
+/* Adds the result of a replay. */
+void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report);
+
+/* Adds how large a run is. */
+void bz_json_add_size(struct bz_json *object, const struct bz_shrink_size *size);
+
+/* Adds why it diverged: `cause`, `cause_text`. */
+void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *text);
+
+/* Adds a finding. True if the variant declares it. */
+bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
+                           const struct bz_variant *variant);
+
+/* Adds a digest as 16 digits. */
+void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
+
+/* Prints the document to stdout and frees it. */
+void bz_json_put(struct bz_json *root);
+
+#endif

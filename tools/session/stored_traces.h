@@ -1,0 +1,80 @@
+/* The traces of a folder are tried before the first seed, as Hypothesis tries what failed before.
+ *
+ * `run --corpus`: every trace of the campaign's scenario is carried over to the campaign's variant
+ * (carry.h). One that fails ends the session before the campaign begins, unless it is to keep
+ * going. A file that cannot be read is an error.
+ *
+ * `run --out`: so is every trace of a violation that an earlier campaign of the same scenario and
+ * variant has kept in its folder, up to BZ_STORED_OWN_MAX of them. They never stop the campaign,
+ * and other files are skipped: the folder may hold anything.
+ *
+ * Each has the settings that it was recorded with. These runs are no part of the campaign: its
+ * seeds, its counts, its digest, its findings and its checkpoint are the same with and without
+ * them. One that fails is a violation for the exit status. */
+#ifndef BZ_TOOLS_SESSION_STORED_TRACES_H
+#define BZ_TOOLS_SESSION_STORED_TRACES_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/program/program.h"
+#include "tools/report/text_output.h"
+#include "traces/json.h"
+#include "traces/trace.h"
+
+#define BZ_STORED_MAX 16u /* failures that are kept */
+#define BZ_STORED_OWN_MAX 200u
+
+struct bz_stored_failure {
+    char path[PATH_MAX];
+    bool is_as_recorded; /* the same oracle and object */
+    bool is_same_run;    /* as the trace has it: a replay needs no --variant */
+    char oracle[BZ_TRACE_NAME_BYTES_MAX + 1];
+    char object[BZ_TRACE_NAME_BYTES_MAX + 1]; /* empty: none */
+    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
+    uint64_t step;
+    struct bz_trace record; /* of the run */
+};
+
+struct bz_stored {
+    uint64_t tried; /* of the scenario, and applicable */
+    uint64_t failed;
+    uint64_t passed;
+    uint64_t unfit;  /* of these, choices no longer fit: the schedule is another one */
+    uint64_t cut;    /* by the step limit: neither */
+    uint64_t other;  /* not tried: made for the order `any`, and the campaign's is `fifo` */
+    uint64_t slower; /* not tried: it has more lag than the campaign's max-lag */
+    bool is_cut_off; /* there are more than BZ_STORED_OWN_MAX */
+    struct bz_stored_failure failures[BZ_STORED_MAX]; /* the first of them */
+};
+
+/* Tries the traces of the folder. An exit code; not BZ_EXIT_OK after a message: the folder, or a
+ * trace of it, cannot be read, or a resource ran out. */
+int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
+                  const struct bz_program *program);
+
+/* Tries those that earlier campaigns kept in the folder of --out. Not BZ_EXIT_OK after a message: a
+ * resource ran out. */
+int bz_stored_try_own(struct bz_stored *stored, const char *name, const char *folder,
+                      const struct bz_program *program);
+
+/* Whether two folders are one. */
+bool bz_stored_is_same_folder(const char *a, const char *b);
+
+/* Says on stderr what became of them, a line for each outcome. `is_quiet`: of failures alone. */
+void bz_stored_say_own(const struct bz_stored *stored, const char *name,
+                       const struct bz_program *program, bool is_quiet);
+
+/* Prints those that failed, with the command that shows each, and a summary unless `is_quiet`. */
+void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
+                     bool is_quiet);
+
+/* Adds the command that shows one that failed. */
+void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
+                           const struct bz_program *program);
+
+/* Adds the same to a document, under this key. */
+void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key);
+
+#endif
