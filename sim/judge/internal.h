@@ -355,6 +355,9 @@ struct bz_moment {
 /* Calls all oracles, in order. */
 void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment);
 
+/* The bit of an oracle in violation.also; 0: the table has no such oracle. */
+uint64_t bz_oracle_bit(const char *oracle);
+
 /* --- for the files of this folder ------------------------------------------------------------- */
 
 /* Report choices as events. */

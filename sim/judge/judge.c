@@ -3,287 +3,14 @@
  * An event takes effect at once, with one exception: the call of an operation that may wait is held
  * back. If the operation returns before any other event, call and return are one event, which is
  * the usual case. Otherwise the call is reported before the next event.
+ *
+ * Here: what a runtime reports, and the end of a step. Operations are in operations.c.
  */
 #include "sim/judge/judge.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "sim/judge/internal.h"
-#include "sim/judge/oracle/list.h"
-
-#define PERMITS_MANY ((uint64_t)INT32_MAX)
-
-#undef ORACLE
-#define ORACLE(name, text, summary) {text, summary},
-const struct bz_oracle bz_oracles[] = {
-#include "sim/judge/oracle/list.h"
-};
-#undef ORACLE
-const uint32_t bz_oracle_count = sizeof bz_oracles / sizeof bz_oracles[0];
-_Static_assert(sizeof bz_oracles / sizeof bz_oracles[0] <= BZ_ORACLES_MAX, "see violation.also");
-
-/* --- the oracles ------------------------------------------------------------------------------ */
-
-/* Whether one of them suspects something. Inline at every step: the kind is a constant there, so
- * only the oracles of that kind are left, and they share what they read. */
-static inline __attribute__((always_inline)) bool is_suspect(const struct bz_judge *judge,
-                                                             const struct bz_moment *moment) {
-    uint64_t suspicions = 0;
-#define ORACLE(name, text, summary) suspicions |= name##_suspects(judge, moment);
-#include "sim/judge/oracle/list.h"
-#undef ORACLE
-    return suspicions != 0;
-}
-
-/* Calls the oracles that suspect something. */
-static inline __attribute__((always_inline)) void judge_all(struct bz_judge *judge,
-                                                            const struct bz_moment *moment) {
-#define ORACLE(name, text, summary)                                                                \
-    if (name##_suspects(judge, moment)) {                                                          \
-        name##_judges(judge, moment);                                                              \
-    }
-#include "sim/judge/oracle/list.h"
-#undef ORACLE
-}
-
-/* At the end of a step that named this object. */
-static __attribute__((noinline)) void judge_step(struct bz_judge *judge, uint32_t object) {
-    judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_STEP, .object = object});
-}
-
-void bz_judge_moment(struct bz_judge *judge, struct bz_moment moment) {
-    bz_judge_settle(judge);
-    if (is_suspect(judge, &moment)) {
-        bool is_over = moment.kind == BZ_MOMENT_RETURN && moment.is_at_once;
-        judge->over = is_over ? judge->call.op : BZ_OP_NONE;
-        judge_all(judge, &moment);
-        judge->over = BZ_OP_NONE;
-    }
-}
-
-/* At the other moments of every step: builds no moment in memory unless an oracle suspects. */
-static __attribute__((noinline, cold)) void judge_parts(struct bz_judge *judge,
-                                                        enum bz_moment_kind kind, uint32_t task,
-                                                        uint32_t object, enum bz_status status,
-                                                        bool is_at_once) {
-    bz_judge_moment(judge, (struct bz_moment){.kind = kind,
-                                              .task = task,
-                                              .object = object,
-                                              .status = status,
-                                              .is_at_once = is_at_once});
-}
-
-static inline __attribute__((always_inline)) void ask(struct bz_judge *judge,
-                                                      struct bz_moment moment) {
-    if (__builtin_expect(is_suspect(judge, &moment), 0)) {
-        judge_parts(judge, moment.kind, moment.task, moment.object, moment.status,
-                    moment.is_at_once);
-    }
-}
-
-uint32_t bz_oracle_index(const char *name) {
-    uint32_t index = 0;
-    while (index < bz_oracle_count && strcmp(bz_oracles[index].name, name) != 0) {
-        index++;
-    }
-    return index;
-}
-
-const char *bz_oracle_name(const char *name) {
-    uint32_t index = bz_oracle_index(name);
-    return index < bz_oracle_count ? bz_oracles[index].name : name;
-}
-
-/* Its bit in violation.also; 0: the table has no such oracle. */
-static uint64_t bit_of(const char *oracle) {
-    uint32_t index = bz_oracle_index(oracle);
-    return index < bz_oracle_count ? UINT64_C(1) << index : 0;
-}
-
-bool bz_oracle_ends_process(const char *name) {
-    uint32_t index = bz_oracle_index(name);
-    return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
-}
-
-/* What the task of a violation was doing. The shadow state does not have a call that is held back,
- * and never had one that returns at once. */
-static void note_place(const struct bz_judge *judge, struct bz_violation *violation) {
-    if (violation->task != 0 && violation->task <= judge->shadow.task_count) {
-        const struct bz_shadow_task *task = &judge->shadow.tasks[violation->task];
-        bool is_calling = judge->call.task == violation->task &&
-                          (judge->call.kind != 0 || judge->over != BZ_OP_NONE);
-        violation->op = is_calling ? (enum bz_op)judge->call.op : bz_shadow_op(task);
-        violation->window = bz_shadow_window(task);
-    }
-}
-
-static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge,
-                                                          const char *oracle, uint64_t bit,
-                                                          uint32_t task, uint32_t object,
-                                                          const char *format, va_list arguments) {
-    struct bz_violation *violation = &judge->violation;
-    if (judge->end == BZ_RUN_BAD_SOURCE || judge->end == BZ_RUN_NO_RESOURCE) {
-        return;
-    }
-    if (judge->overtime.is_on) { /* beyond the limit: no trace would show it */
-        judge->is_stopped = true;
-        return;
-    }
-    if (violation->oracle != NULL) {
-        violation->also |= strcmp(violation->oracle, oracle) != 0 ? bit : 0;
-        return;
-    }
-    *violation = (struct bz_violation){.oracle = bz_oracle_name(oracle),
-                                       .step = judge->step,
-                                       .task = task,
-                                       .object = object,
-                                       .time_ns = judge->now_ns};
-    note_place(judge, violation);
-    vsnprintf(violation->message, sizeof violation->message, format, arguments);
-    judge->is_stopped = true;
-    judge->pause_at = 0;
-    judge->end = BZ_RUN_VIOLATED;
-}
-
-void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t number,
-                     const char *format, ...) {
-    if (oracle == NULL) {
-        bz_judge_refuse(judge, "an objection needs the name of an oracle");
-        return;
-    }
-    uint64_t bit = bit_of(oracle);
-    if ((judge->config.oracles_off & bit) == 0) {
-        va_list arguments;
-        va_start(arguments, format);
-        violate(judge, oracle, bit, task, number, format, arguments);
-        va_end(arguments);
-    }
-}
-
-void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *format, ...) {
-    va_list arguments;
-    judge->violation.oracle = NULL;
-    va_start(arguments, format);
-    violate(judge, oracle, 0, 0, 0, format, arguments);
-    va_end(arguments);
-}
-
-/* Where the run was when its process ended. */
-static void describe_place(const struct bz_judge *judge, enum bz_op op, uint32_t object, char *text,
-                           size_t bytes) {
-    char name[BZ_NAME_BYTES];
-    if (judge->shadow.running == 0) {
-        snprintf(text, bytes, "%s",
-                 judge->step == 0 ? "in the set-up"
-                                  : "outside of tasks: in a callback, or when asked for its state");
-        return;
-    }
-    bz_judge_task_name(judge, judge->shadow.running, name, sizeof name);
-    if (op == BZ_OP_NONE) {
-        snprintf(text, bytes, "in a step of %s", name);
-    } else {
-        snprintf(text, bytes, "in a step of %s, inside %s of '%.64s'", name, bz_op_name(op),
-                 bz_judge_label(judge, object).text);
-    }
-}
-
-/* Settles last: events may call oracles, which then only note that they object, too. */
-void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) {
-    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
-    bool is_calling = judge->call.kind != 0;
-    enum bz_op op = (enum bz_op)(is_calling ? judge->call.op : task->op);
-    uint32_t object = is_calling ? judge->call.object : task->object;
-    char place[3 * BZ_NAME_BYTES];
-    if (how == NULL) {
-        judge->end = BZ_RUN_GIVEN_UP;
-        judge->is_stopped = true;
-    } else if (oracle == NULL) {
-        bz_judge_lacks(judge, "a resource", "a run");
-        snprintf(judge->violation.message, sizeof judge->violation.message, "%s", how);
-    } else if (judge->is_ended) {
-        bz_judge_overrule(judge, oracle,
-                          "%s, after the run, or when it was repeated at other addresses", how);
-    } else {
-        describe_place(judge, op, object, place, sizeof place);
-        bz_judge_object(judge, oracle, judge->shadow.running, object, "%s, %s", how, place);
-        bz_judge_settle(judge);
-    }
-    judge->stats.steps += judge->is_ended ? 0 : judge->step;
-    judge->is_ended = true;
-}
-
-/* --- what every event ends with --------------------------------------------------------------- */
-
-static __attribute__((noinline, cold)) void show(struct bz_judge *judge, uint64_t low,
-                                                 uint64_t high) {
-    struct bz_event event = bz_event_from(low, high);
-    /* The clock moves on before the step that it belongs to. */
-    uint32_t step = judge->step + (event.kind == BZ_EVENT_CLOCK);
-    struct bz_logged_event logged = {.time_ns = judge->now_ns, .step = step, .event = event};
-    if (event.kind == BZ_EVENT_SUSPEND) {
-        logged.where = judge->where;
-        judge->where = NULL;
-    }
-    judge->sink->event(judge->sink, &logged);
-}
-
-static inline __attribute__((always_inline)) void noted(struct bz_judge *judge,
-                                                        struct bz_event event) {
-    uint64_t low = bz_event_low(event);
-    uint64_t high = bz_event_high(event);
-    judge->digest = bz_digest_event(judge->digest, low, high);
-    if (__builtin_expect(judge->sink != NULL, 0)) {
-        show(judge, low, high);
-    }
-}
-
-/* --- the call that is held back --------------------------------------------------------------- */
-
-static __attribute__((hot, noinline)) void note_call(struct bz_judge *judge) {
-    struct bz_shadow *shadow = &judge->shadow;
-    struct bz_event event = judge->call;
-    struct bz_shadow_task *task = &shadow->tasks[event.task];
-    judge->call.kind = 0;
-    if (event.task == 0 && event.op != BZ_OP_PUT && event.op != BZ_OP_GET) {
-        bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
-        return;
-    }
-    if (event.task == 0) { /* a try: it has woken somebody, and returns before anything else */
-        judge->loop_calls = event.object;
-        (void)bz_shadow_mark_dirty(shadow, event.object);
-        noted(judge, event);
-        return;
-    }
-    task->op = event.op;
-    task->called_step = task->next_step;
-    task->owes_wake = 0;
-    task->was_granted = false;
-    task->was_passed_over = false;
-    task->object = event.object;
-    task->cancelled_in_op = false;
-    task->may_answer = false;
-    task->op_requests = 0;
-    task->overtaken = 0;
-    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, event.object);
-    ask(judge,
-        (struct bz_moment){.kind = BZ_MOMENT_SUSPENDS, .task = event.task, .object = event.object});
-    bz_shadow_join_line(shadow, object, event.task);
-    judge->progress_step = judge->step;
-    noted(judge, event);
-}
-
-static inline __attribute__((always_inline)) void settle(struct bz_judge *judge) {
-    if (__builtin_expect(judge->call.kind != 0, 0)) {
-        note_call(judge);
-    }
-}
-
-void bz_judge_settle(struct bz_judge *judge) {
-    settle(judge);
-}
+#include "sim/judge/event_path.h"
 
 /* --- what a runtime reports ------------------------------------------------------------------- */
 
@@ -315,7 +42,7 @@ static inline void resume(struct bz_judge *judge, uint32_t id, enum bz_status st
     object->inside[task->inside]--;
     object->was_overtaken = false;
     task->was_overtaken = false;
-    noted(judge, runtime_event(BZ_EVENT_RESUME, id, status, nth));
+    bz_judge_noted(judge, runtime_event(BZ_EVENT_RESUME, id, status, nth));
 }
 
 /* A task resumes cancelled, or with an undelivered request. */
@@ -325,7 +52,8 @@ static __attribute__((noinline)) void resume_cancelled(struct bz_judge *judge, u
     task->phase = BZ_PHASE_RUNNING;
     task->waits_on = false;
     judge->shadow.running = id;
-    ask(judge, (struct bz_moment){
+    bz_judge_ask(
+        judge, (struct bz_moment){
                    .kind = BZ_MOMENT_CANCEL, .task = id, .object = task->object, .status = status});
     if (status == BZ_CANCELLED && task->cancel_pending) {
         struct bz_shadow_object *object = &judge->shadow.objects[task->object];
@@ -359,7 +87,7 @@ static __attribute__((noinline, cold)) void suspend_again(struct bz_judge *judge
     } else {
         bz_shadow_wait_again(shadow, id);
     }
-    noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
+    bz_judge_noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
 }
 
 static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait) {
@@ -380,7 +108,7 @@ static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait
     if (__builtin_expect(is_again, 0)) {
         suspend_again(judge, id, wait);
     } else {
-        noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
+        bz_judge_noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
     }
 }
 
@@ -428,7 +156,7 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
     if (task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING) {
         wake_inside(judge, id, is_cancelled);
     }
-    noted(judge, runtime_event(BZ_EVENT_WAKE, id, status, 0));
+    bz_judge_noted(judge, runtime_event(BZ_EVENT_WAKE, id, status, 0));
 }
 
 _Static_assert(BZ_OP_COUNT <= 32 && BZ_WINDOW_COUNT <= 16, "a situation has 15 bits");
@@ -491,7 +219,7 @@ static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status sta
     shadow->running = shadow->running == id ? 0 : shadow->running;
     shadow->unfinished -= !shadow->tasks[id].is_helper;
     judge->progress_step = judge->step;
-    noted(judge, runtime_event(BZ_EVENT_EXIT, id, status, 0));
+    bz_judge_noted(judge, runtime_event(BZ_EVENT_EXIT, id, status, 0));
 }
 
 static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, struct bz_event event) {
@@ -512,19 +240,19 @@ static __attribute__((noinline)) void on_rare_event(struct bz_judge *judge, stru
     default:
         break;
     }
-    noted(judge, event);
+    bz_judge_noted(judge, event);
 }
 
 /* An event that the shadow state contains already, or does not need. */
 static void note(struct bz_judge *judge, struct bz_event event) {
-    settle(judge);
-    noted(judge, event);
+    bz_judge_settle_call(judge);
+    bz_judge_noted(judge, event);
 }
 
 inline __attribute__((always_inline)) void bz_judge_report(struct bz_judge *judge,
                                                            enum bz_event_kind kind, uint32_t task,
                                                            enum bz_status status, uint32_t arg) {
-    settle(judge);
+    bz_judge_settle_call(judge);
     if (kind == BZ_EVENT_RESUME) {
         on_resume(judge, task, status, arg);
     } else if (kind == BZ_EVENT_SUSPEND) {
@@ -535,7 +263,7 @@ inline __attribute__((always_inline)) void bz_judge_report(struct bz_judge *judg
         on_task_exit(judge, task, status);
     } else if (kind == BZ_EVENT_FREE) {
         judge->shadow.tasks[task].is_freed = true;
-        noted(judge, runtime_event(kind, task, status, arg));
+        bz_judge_noted(judge, runtime_event(kind, task, status, arg));
     } else {
         on_rare_event(judge, runtime_event(kind, task, status, arg));
     }
@@ -543,14 +271,15 @@ inline __attribute__((always_inline)) void bz_judge_report(struct bz_judge *judg
 
 uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index) {
     struct bz_shadow *shadow = &judge->shadow;
-    settle(judge);
+    bz_judge_settle_call(judge);
     if (name == NULL || shadow->task_count == BZ_TASKS_MAX) {
         bz_judge_refuse(judge, name == NULL ? "a task needs a name" : "too many tasks");
         return 0;
     }
     bz_shadow_add_task(shadow, name, index);
-    noted(judge, (struct bz_event){
-                     .kind = BZ_EVENT_SPAWN, .task = shadow->task_count, .arg = shadow->running});
+    bz_judge_noted(judge, (struct bz_event){.kind = BZ_EVENT_SPAWN,
+                                            .task = shadow->task_count,
+                                            .arg = shadow->running});
     return shadow->task_count;
 }
 
@@ -583,7 +312,7 @@ void bz_judge_waits_on(struct bz_judge *judge, uint32_t id) {
         return;
     }
     struct bz_shadow_task *task = &judge->shadow.tasks[id];
-    settle(judge);
+    bz_judge_settle_call(judge);
     task->waits_on = true;
     bool was_live = task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING &&
                     !task->cancelled_in_op; /* else it has left the line before */
@@ -639,231 +368,12 @@ void bz_judge_note_inject(struct bz_judge *judge, uint32_t task) {
     note(judge, (struct bz_event){.kind = BZ_EVENT_INJECT, .task = task, .arg = judge->point});
 }
 
-/* --- operations ------------------------------------------------------------------------------- */
-
-static inline __attribute__((always_inline)) struct bz_event
-event_of(const struct bz_judge *judge, enum bz_program_event_kind kind, uint32_t object,
-         enum bz_op op, enum bz_status status) {
-    return (struct bz_event){.kind = (uint8_t)kind,
-                             .task = judge->shadow.running,
-                             .object = object,
-                             .op = (uint8_t)op,
-                             .status = (uint8_t)status};
-}
-
-__attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op) {
-    settle(judge);
-    const struct bz_shadow *shadow = &judge->shadow;
-    bool is_inside = (shadow->tasks[shadow->running].op != BZ_OP_NONE) | (judge->loop_calls != 0);
-    if (__builtin_expect(is_inside | (object - 1 >= shadow->object_count), 0)) {
-        bz_judge_refuse_call(judge, "call", op, object, BZ_OK);
-        return;
-    }
-    judge->call = (struct bz_event){
-        .kind = BZ_EVENT_CALL, .op = (uint8_t)op, .task = shadow->running, .object = object};
-}
-
-/* Whether a return passed somebody over. */
-static __attribute__((noinline)) bool judge_passing(struct bz_judge *judge, uint32_t number,
-                                                    uint32_t id, enum bz_grant grant) {
-    struct bz_overtaking overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
-    if (overtaking.count == 0) {
-        return false;
-    }
-    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_RETURN,
-                                              .task = id,
-                                              .object = number,
-                                              .status = BZ_OK,
-                                              .is_at_once = grant == BZ_GRANT_AT_ONCE,
-                                              .overtaking = &overtaking});
-    return true;
-}
-
-/* Calls the oracles for a return; `grant` says how the permit, if any, was granted. */
-static inline __attribute__((always_inline)) void judge_return(struct bz_judge *judge,
-                                                               uint32_t number, uint32_t id,
-                                                               enum bz_status status,
-                                                               enum bz_grant grant) {
-    bool may_pass = status == BZ_OK && bz_order_may_pass(&judge->shadow, number, id, grant);
-    if (__builtin_expect(!may_pass, 1) || !judge_passing(judge, number, id, grant)) {
-        ask(judge, (struct bz_moment){.kind = BZ_MOMENT_RETURN,
-                                      .task = id,
-                                      .object = number,
-                                      .status = status,
-                                      .is_at_once = grant == BZ_GRANT_AT_ONCE});
-    }
-}
-
-/* A return after other events; usually the task was suspended. Or the operation was refused. */
-static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, uint32_t number,
-                                                        enum bz_op op, enum bz_status status) {
-    struct bz_shadow *shadow = &judge->shadow;
-    uint32_t id = shadow->running;
-    struct bz_shadow_task *task = &shadow->tasks[id];
-    if ((judge->call.kind != 0) | (task->op != op) | (task->object != number)) {
-        bz_judge_refuse_call(judge, "return", op, number, status);
-        return;
-    }
-    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, number);
-    object->return_task = id;
-    object->return_step = judge->step;
-    object->return_status = (uint8_t)status;
-    if (status == BZ_OK) {
-        object->holders += object->is_counted;
-        task->holdings += object->is_owned;
-        object->handed_on = object->line_end;
-    }
-    judge_return(judge, number, id, status, BZ_GRANT_RETURN);
-    bz_shadow_leave_line(object, task);
-    task->op = BZ_OP_NONE;
-    task->object = 0;
-    if (status == BZ_OK) {
-        bz_shadow_hand_over(shadow, number, id);
-    }
-    judge->progress_step = judge->step;
-    noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
-}
-
-/* Whether the loop returns from its call, in which somebody was woken. */
-static bool is_of_loop(struct bz_judge *judge, uint32_t number, enum bz_op op) {
-    uint32_t called = judge->loop_calls;
-    judge->loop_calls = 0;
-    return called != 0 && called == number && judge->shadow.running == 0 && judge->call.kind == 0 &&
-           judge->call.object == number && judge->call.op == (uint8_t)op;
-}
-
-/* A return at once: the task arrived behind all live ones, and never joined the line. */
-static __attribute__((hot, noinline)) void returns_at_once(struct bz_judge *judge, uint32_t number,
-                                                           enum bz_op op, enum bz_status status) {
-    struct bz_shadow *shadow = &judge->shadow;
-    uint32_t id = shadow->running;
-    struct bz_shadow_task *task = &shadow->tasks[id];
-    struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, number);
-    bool is_ok = status == BZ_OK;
-    judge->call.kind = 0;
-    task->overtaken = 0;
-    task->arrival = object->line_end;
-    task->holdings += is_ok & object->is_owned;
-    object->holders += is_ok & object->is_counted;
-    object->return_task = id;
-    object->return_step = judge->step;
-    object->return_status = (uint8_t)status;
-    judge_return(judge, number, id, status, BZ_GRANT_AT_ONCE);
-    if (is_ok) {
-        bz_shadow_hand_over(shadow, number, id);
-    }
-    judge->progress_step = judge->step;
-    noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
-}
-
-__attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
-                                           enum bz_status status) {
-    bool is_at_once = (judge->call.kind != 0) & (judge->call.object == number);
-    if (is_at_once || is_of_loop(judge, number, op)) {
-        returns_at_once(judge, number, op, status);
-    } else {
-        returns_late(judge, number, op, status);
-    }
-}
-
-void bz_judge_returns_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                         enum bz_status status, uint32_t excused) {
-    uint32_t task = judge->shadow.running;
-    judge->shadow.tasks[task].excused = (uint16_t)excused;
-    bz_judge_returns(judge, object, op, status);
-    judge->shadow.tasks[task].excused = 0;
-}
-
-void bz_judge_answers(struct bz_judge *judge, uint32_t object, enum bz_op op, enum bz_status status,
-                      uint32_t allowed) {
-    bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_ANSWERED,
-                                              .task = judge->shadow.running,
-                                              .object = object,
-                                              .status = status,
-                                              .numbers = {allowed, (uint64_t)op}});
-}
-
-bool bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint32_t arg) {
-    struct bz_event event = event_of(judge, BZ_EVENT_CALL, number, op, BZ_OK);
-    event.arg = arg;
-    settle(judge);
-    if (number - 1 >= judge->shadow.object_count) {
-        bz_judge_refuse_call(judge, "call", op, number, BZ_OK);
-        return false;
-    }
-    bz_shadow_mark_dirty(&judge->shadow, number)->had_last = event.task;
-    judge->progress_step = judge->step;
-    noted(judge, event);
-    return true;
-}
-
-uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
-    settle(judge);
-    return judge->shadow.objects[object].wakes;
-}
-
-/* Counts the release as accepted at the call, because grants happen inside it; a refusal reverts
- * this. */
-__attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t number) {
-    settle(judge);
-    if (__builtin_expect(number - 1 >= judge->shadow.object_count, 0)) {
-        bz_judge_refuse_call(judge, "call", BZ_OP_RELEASE, number, BZ_OK);
-        return;
-    }
-    struct bz_event event = event_of(judge, BZ_EVENT_CALL, number, BZ_OP_RELEASE, BZ_OK);
-    struct bz_shadow_task *task = &judge->shadow.tasks[event.task];
-    struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
-    task->cancelled_in_op = false;
-    object->had_last = event.task;
-    task->took_back = object->holders > 0;
-    task->gave_up = task->holdings > 0;
-    object->holders -= task->took_back;
-    task->holdings -= task->gave_up;
-    if (__builtin_expect(!task->took_back, 0)) {
-        task->over_released_before = object->over_released_by;
-        object->over_released_by = event.task;
-        object->permits++; /* a plain semaphore may be released by a task that never acquired */
-    }
-    judge->progress_step = judge->step;
-    noted(judge, event);
-}
-
-/* What a release may return beside BZ_OK: that nobody held it, or that somebody else did; that a
- * plain semaphore has no space for one more permit. */
-static uint32_t refusals(const struct bz_shadow_task *task, const struct bz_shadow_object *object) {
-    bool is_held = task->took_back && task->gave_up;
-    bool is_full = object->primitive == BZ_PRIMITIVE_SEMAPHORE && object->permits > PERMITS_MANY;
-    return 1u << BZ_OK | (is_held ? 0 : 1u << BZ_NOT_HELD) | (is_full ? 1u << BZ_FULL : 0);
-}
-
-static __attribute__((noinline, cold)) void refused(struct bz_judge *judge, uint32_t number,
-                                                    enum bz_status status) {
-    settle(judge);
-    if (number - 1 >= judge->shadow.object_count) {
-        bz_judge_refuse_call(judge, "return", BZ_OP_RELEASE, number, status);
-        return;
-    }
-    struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
-    struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
-    bz_judge_answers(judge, number, BZ_OP_RELEASE, status, refusals(task, object));
-    object->holders += task->took_back;
-    if (!task->took_back) {
-        object->permits--;
-        object->over_released_by = task->over_released_before;
-    }
-    task->holdings += task->gave_up;
-    task->op = BZ_OP_NONE;
-    task->object = 0;
-    noted(judge, event_of(judge, BZ_EVENT_RETURN, number, BZ_OP_RELEASE, status));
-}
-
-void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status status) {
-    if (__builtin_expect(status != BZ_OK, 0)) {
-        refused(judge, object, status);
-    }
-}
-
 /* --- the end of a step, and of a run ---------------------------------------------------------- */
+
+/* At the end of a step that named this object. */
+static __attribute__((noinline)) void judge_step(struct bz_judge *judge, uint32_t object) {
+    bz_judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_STEP, .object = object});
+}
 
 static inline __attribute__((always_inline)) void judge_object(struct bz_judge *judge,
                                                                uint32_t number) {
@@ -879,7 +389,7 @@ static inline __attribute__((always_inline)) void judge_object(struct bz_judge *
         object->shows_locked = is_locked;
     }
     struct bz_moment moment = {.kind = BZ_MOMENT_STEP, .object = number};
-    if (__builtin_expect(is_suspect(judge, &moment), 0)) {
+    if (__builtin_expect(bz_judge_is_suspect(judge, &moment), 0)) {
         judge_step(judge, number);
     }
     object->over_released_by = BZ_NO_TASK;
@@ -932,13 +442,13 @@ static __attribute__((noinline, cold)) void judge_debt(struct bz_judge *judge) {
     judge->violation.op = debt.op;
     judge->violation.window = debt.window;
     if (first.oracle != NULL) {
-        judge->violation.also |= first.also | bit_of(first.oracle);
+        judge->violation.also |= first.also | bz_oracle_bit(first.oracle);
     }
 }
 
 /* Nearly every step names one object, or none. */
 __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
-    settle(judge);
+    bz_judge_settle_call(judge);
     uint64_t dirty = judge->shadow.dirty & judge->shadow.dirty_mask;
     judge->shadow.dirty = 0;
     if (dirty != 0) {
@@ -967,7 +477,7 @@ void bz_judge_end(struct bz_judge *judge) {
     }
     bz_judge_end_step(judge); /* for events since the last step */
     if (judge->end == BZ_RUN_PASSED || judge->end == BZ_RUN_OUT_OF_STEPS) {
-        judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});
+        bz_judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});
     }
     judge->stats.steps += judge->step;
     judge->is_ended = true;

@@ -82,12 +82,17 @@ struct bz_answers;
 struct bz_oracle {
     const char *name;
     const char *summary; /* "violated when ..." */
+    const char *demand;  /* the property that has to hold, as a sentence */
 };
 
 /* In the order in which they judge a step: what hurts a user first, internal disagreement last. */
 extern const struct bz_oracle bz_oracles[];
 extern const uint32_t bz_oracle_count;
 #define BZ_ORACLES_MAX 64u
+
+/* What the oracle of that name demands; of some, another sentence for a cancel in that window.
+ * NULL: no cancel. */
+const char *bz_oracle_demand(const char *name, const char *window);
 
 /* The index of the oracle of that name; bz_oracle_count if there is none. */
 uint32_t bz_oracle_index(const char *name);

@@ -54,8 +54,4 @@ void bz_explanation_fini(struct bz_explanation *explanation);
 void bz_explanation_print(const struct bz_explanation *explanation);
 void bz_explanation_print_json(const struct bz_explanation *explanation, int exit_code);
 
-/* What an implementation owes where this oracle objects, in a sentence or two. `window` of the
- * cancel that matters; NULL: it needs none. Never NULL. */
-const char *bz_due(const char *oracle, const char *window);
-
 #endif

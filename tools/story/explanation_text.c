@@ -89,7 +89,7 @@ static void print_due(const struct bz_explanation *explanation, struct bz_wrap *
     const struct bz_story *story = &explanation->story;
     const char *window = explanation->cancel == BZ_STORY_NONE ? NULL : explanation->window;
     head(wrap, "What was due, and what was done");
-    bz_wrap_print(wrap, "  due   ", bz_due(explanation->trace.verdict.oracle, window), 8,
+    bz_wrap_print(wrap, "  due   ", bz_oracle_demand(explanation->trace.verdict.oracle, window), 8,
                   BZ_COLOUR_NONE);
     bz_wrap_print(wrap, "  done  ", explanation->trace.verdict.message, 8, BZ_COLOUR_NONE);
     if (explanation->waits == BZ_STORY_NONE) {
@@ -330,9 +330,10 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
     bz_json_add_string(root, "operation", explanation->operation);
     bz_json_add_string(root, "window", explanation->window);
     bz_json_add_bool(root, "needs_cancel", explanation->cancel != BZ_STORY_NONE);
-    bz_json_add_string(root, "due",
-                       bz_due(explanation->trace.verdict.oracle,
-                              explanation->cancel == BZ_STORY_NONE ? NULL : explanation->window));
+    bz_json_add_string(
+        root, "due",
+        bz_oracle_demand(explanation->trace.verdict.oracle,
+                         explanation->cancel == BZ_STORY_NONE ? NULL : explanation->window));
     bz_json_add_size(root, &explanation->shrunk.after);
     if (explanation->has_why && why->turning_step != 0) {
         bz_json_add_number(root, "point_of_no_return", why->turning_step);

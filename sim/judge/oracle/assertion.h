@@ -18,4 +18,5 @@ static inline void assertion_judges(struct bz_judge *judge, const struct bz_mome
 
 #endif
 
-ORACLE(assertion, "assertion", "the scenario's own check failed")
+ORACLE(assertion, "assertion", "the scenario's own check failed",
+       "The assertions of the scenario have to hold.")

@@ -70,4 +70,6 @@ static inline void cancel_count_judges(struct bz_judge *judge, const struct bz_m
 #endif
 
 ORACLE(cancel_count, "cancel-count",
-       "a timeout scope miscounts cancel requests, or confuses its own with others")
+       "a timeout scope miscounts cancel requests, or confuses its own with others",
+       "A scope has to take back exactly the requests that it made itself, and to pass on "
+       "those of others.")

@@ -69,4 +69,6 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
 #endif
 
 ORACLE(cancel_delivered, "cancel-delivered",
-       "a cancel request was swallowed, invented, or delivered twice")
+       "a cancel request was swallowed, invented, or delivered twice",
+       "A cancel request has to arrive exactly once: at the next await of its task, as a "
+       "result of cancelled that is not swallowed on the way.")

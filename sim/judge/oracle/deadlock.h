@@ -49,4 +49,5 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
 
 #endif
 
-ORACLE(deadlock, "deadlock", "nothing can ever run and live tasks wait")
+ORACLE(deadlock, "deadlock", "nothing can ever run and live tasks wait",
+       "At least one task has to be able to run as long as a live task waits.")

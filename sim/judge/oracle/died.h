@@ -14,8 +14,11 @@ BZ_ORACLE_FROM_OUTSIDE(exit)
 
 #endif
 
-ORACLE(crash, "crash", "a signal or a failed check ends the process")
-ORACLE(stack_overflow, "stack-overflow", "a task runs off the end of its stack")
-ORACLE(hang, "hang", "a step does not end")
-ORACLE(memory, "memory", "the process takes more memory than it may")
-ORACLE(exit, "exit", "the code under test ends the process")
+ORACLE(crash, "crash", "a signal or a failed check ends the process",
+       "The code must not end its process.")
+ORACLE(stack_overflow, "stack-overflow", "a task runs off the end of its stack",
+       "A task has to stay within its stack.")
+ORACLE(hang, "hang", "a step does not end", "A step has to end.")
+ORACLE(memory, "memory", "the process takes more memory than it may",
+       "The code must not take memory without bound.")
+ORACLE(exit, "exit", "the code under test ends the process", "The code must not end its process.")

@@ -52,4 +52,5 @@ static inline void livelock_judges(struct bz_judge *judge, const struct bz_momen
 
 #endif
 
-ORACLE(livelock, "livelock", "the run repeats itself for ever without progress")
+ORACLE(livelock, "livelock", "the run repeats itself for ever without progress",
+       "Tasks that run have to make progress: the run must not repeat a cycle of states.")

@@ -8,4 +8,6 @@ BZ_ORACLE_FROM_OUTSIDE(nondeterminism)
 
 #endif
 
-ORACLE(nondeterminism, "nondeterminism", "the same tape gave two different runs")
+ORACLE(nondeterminism, "nondeterminism", "the same tape gave two different runs",
+       "The same choices have to lead to the same run: nothing else may decide, such as an "
+       "address, the time or a static variable.")

@@ -1,11 +1,12 @@
 /* What every oracle's file begins with, and how to write one.
  *
  * An oracle is one file, NAME.h, and one line in list.h. The file has the predicate, the verdict
- * with its message, and the oracle's name and summary:
+ * with its message, and the oracle's name, summary and demand, which `explain` prints:
  *
  *     bool NAME_suspects(const struct bz_judge *judge, const struct bz_moment *moment);
  *     void NAME_judges(struct bz_judge *judge, const struct bz_moment *moment);
- *     ORACLE(NAME, "name", "violated when ...")
+ *     ORACLE(NAME, "name", "violated when ...", "What has to hold, as a sentence.")
+ *     ORACLE_AFTER_CANCEL("name", "woken", "The same, if a cancel struck in that window.") optional
  *
  * NAME_suspects() is called at every moment (struct bz_moment of internal.h), and begins with the
  * kinds that concern it. It only reads. It must not miss a violation, but may suspect too often:
@@ -31,7 +32,10 @@
 #include "sim/judge/ledger.h"
 
 #ifndef ORACLE
-#define ORACLE(name, text, summary)
+#define ORACLE(name, text, summary, demand)
+#endif
+#ifndef ORACLE_AFTER_CANCEL
+#define ORACLE_AFTER_CANCEL(text, window, demand)
 #endif
 
 #define BZ_NAME_BYTES 64u

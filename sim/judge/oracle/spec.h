@@ -144,4 +144,5 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
 
 #endif
 
-ORACLE(spec, "spec", "the step is no transition of the executable specification")
+ORACLE(spec, "spec", "the step is no transition of the executable specification",
+       "Each step has to be one that the executable specification allows.")

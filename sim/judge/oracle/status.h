@@ -124,4 +124,5 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
 
 #endif
 
-ORACLE(status, "status", "an operation returned a status that it may not return here")
+ORACLE(status, "status", "an operation returned a status that it may not return here",
+       "An operation may return only the statuses that its contract names.")

@@ -2,8 +2,8 @@
  * put and get returned, so this is a black-box oracle. A variant may have handed items to woken
  * getters that have not resumed; these items do not count. If such a getter leaves without its
  * item, the item counts again. */
-#ifndef BZ_SIM_JUDGE_ORACLE_BOUND_H
-#define BZ_SIM_JUDGE_ORACLE_BOUND_H
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -47,4 +47,5 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
 
 #endif
 
-ORACLE(bound, "bound", "a queue holds more items than its maxsize")
+ORACLE(bound, "bound", "a queue holds more items than its maxsize",
+       "A queue may never hold more items than its maxsize.")

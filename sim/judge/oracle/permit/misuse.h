@@ -3,8 +3,8 @@
  * return BZ_CLOSED while there are items. Any task may release a plain semaphore. Other variants
  * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN, too. For
  * other statuses see `status`. */
-#ifndef BZ_SIM_JUDGE_ORACLE_MISUSE_H
-#define BZ_SIM_JUDGE_ORACLE_MISUSE_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -76,4 +76,6 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
 #endif
 
 ORACLE(misuse, "misuse",
-       "an invalid call is accepted, such as a release of what is not held, or a valid one refused")
+       "an invalid call is accepted, such as a release of what is not held, or a valid one refused",
+       "A call that is not allowed has to be refused, and one that is allowed has to be "
+       "accepted.")

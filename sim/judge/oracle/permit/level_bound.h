@@ -1,8 +1,8 @@
 /* level-bound (van Rossum: level >= |R|): more waiters hold a result than the level, so a permit is
  * promised twice. Found at the second promise, before anybody is let in. Judges variants with
  * BZ_CLAIM_WAKE_IS_GRANT; elsewhere a wake-up promises nothing. */
-#ifndef BZ_SIM_JUDGE_ORACLE_LEVEL_BOUND_H
-#define BZ_SIM_JUDGE_ORACLE_LEVEL_BOUND_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LEVEL_BOUND_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_LEVEL_BOUND_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -27,4 +27,6 @@ static inline void level_bound_judges(struct bz_judge *judge, const struct bz_mo
 
 #endif
 
-ORACLE(level_bound, "level-bound", "the level is below the number of waiters that hold a result")
+ORACLE(level_bound, "level-bound", "the level is below the number of waiters that hold a result",
+       "The level has to cover every waiter that holds a result: a permit that is promised "
+       "must not be promised again.")

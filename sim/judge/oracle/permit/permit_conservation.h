@@ -1,7 +1,7 @@
 /* permit-conservation (zoo: CONSERVE): after every step, level and holders add up to the permits.
  * The level includes permits that were promised to woken waiters. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_CONSERVATION_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_CONSERVATION_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_PERMIT_CONSERVATION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_PERMIT_CONSERVATION_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -35,4 +35,6 @@ static inline void permit_conservation_judges(struct bz_judge *judge,
 #endif
 
 ORACLE(permit_conservation, "permit-conservation",
-       "level plus holders differ from the permits after a step")
+       "level plus holders differ from the permits after a step",
+       "After every step the level and the holders together are the permits: none may appear, "
+       "and none may get lost.")

@@ -1,7 +1,7 @@
 /* mutual-exclusion (zoo: MUTEX): more tasks hold a permit than there are permits. Black box: it
  * counts acquires that returned BZ_OK less accepted releases. */
-#ifndef BZ_SIM_JUDGE_ORACLE_MUTUAL_EXCLUSION_H
-#define BZ_SIM_JUDGE_ORACLE_MUTUAL_EXCLUSION_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MUTUAL_EXCLUSION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_MUTUAL_EXCLUSION_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -27,4 +27,6 @@ static inline void mutual_exclusion_judges(struct bz_judge *judge, const struct 
 
 #endif
 
-ORACLE(mutual_exclusion, "mutual-exclusion", "more tasks hold a permit than there are permits")
+ORACLE(mutual_exclusion, "mutual-exclusion", "more tasks hold a permit than there are permits",
+       "There may never be more holders than permits. A permit that was handed over, or "
+       "promised to a woken waiter, is not free.")

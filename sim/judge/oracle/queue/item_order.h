@@ -4,8 +4,8 @@
  * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
  * FIFO queues are judged: one task gets the items of another task in the order of their puts. A
  * queue with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
-#ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
-#define BZ_SIM_JUDGE_ORACLE_ITEM_ORDER_H
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ORDER_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ORDER_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -91,4 +91,5 @@ static inline void item_order_judges(struct bz_judge *judge, const struct bz_mom
 
 #endif
 
-ORACLE(item_order, "item-order", "items of a queue are delivered out of order")
+ORACLE(item_order, "item-order", "items of a queue are delivered out of order",
+       "Items have to come out in the order in which the queue keeps them.")

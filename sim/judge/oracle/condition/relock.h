@@ -1,7 +1,7 @@
 /* relock (zoo: RELOCK, gh-67159): the wait of a condition returns, with any status, only when its
  * task holds the lock. */
-#ifndef BZ_SIM_JUDGE_ORACLE_RELOCK_H
-#define BZ_SIM_JUDGE_ORACLE_RELOCK_H
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_RELOCK_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_RELOCK_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -23,4 +23,5 @@ static inline void relock_judges(struct bz_judge *judge, const struct bz_moment 
 
 #endif
 
-ORACLE(relock, "relock", "the wait of a condition returns without the lock")
+ORACLE(relock, "relock", "the wait of a condition returns without the lock",
+       "The wait of a condition has to own its lock when it returns, however it ends.")

@@ -1,7 +1,7 @@
 /* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a fair
  * strategy. Variants that claim strict order violate `fifo` earlier. */
-#ifndef BZ_SIM_JUDGE_ORACLE_STARVATION_H
-#define BZ_SIM_JUDGE_ORACLE_STARVATION_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -26,4 +26,5 @@ static inline void starvation_judges(struct bz_judge *judge, const struct bz_mom
 #endif
 
 ORACLE(starvation, "starvation",
-       "a live waiter is overtaken beyond the bound, under a fair schedule")
+       "a live waiter is overtaken beyond the bound, under a fair schedule",
+       "A waiter may be overtaken a few times at most: each release has to bring it nearer.")

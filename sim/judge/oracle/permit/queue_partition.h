@@ -1,8 +1,8 @@
 /* queue-partition (van Rossum: W, R, C): every entry of the queue waits, holds a result, or is
  * cancelled. The waiting entries are exactly the tasks that wait in acquire, and those that yield
  * there and will wait. */
-#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_PARTITION_H
-#define BZ_SIM_JUDGE_ORACLE_QUEUE_PARTITION_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_QUEUE_PARTITION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_QUEUE_PARTITION_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -45,4 +45,6 @@ static inline void queue_partition_judges(struct bz_judge *judge, const struct b
 
 #endif
 
-ORACLE(queue_partition, "queue-partition", "W, R, C do not partition the waiter queue")
+ORACLE(queue_partition, "queue-partition", "W, R, C do not partition the waiter queue",
+       "Every waiter in the queue is either waiting, or holds a result, or is cancelled; one "
+       "that is done or gone must not stay there.")

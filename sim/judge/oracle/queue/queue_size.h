@@ -1,7 +1,7 @@
 /* queue-size (zoo: CONSERVE): after every put and get, a queue's size is the puts less the gets.
  * White box; judges variants with BZ_CLAIM_TAKES_AT_RETURN. */
-#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_SIZE_H
-#define BZ_SIM_JUDGE_ORACLE_QUEUE_SIZE_H
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_QUEUE_SIZE_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_QUEUE_SIZE_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -23,4 +23,5 @@ static inline void queue_size_judges(struct bz_judge *judge, const struct bz_mom
 
 #endif
 
-ORACLE(queue_size, "queue-size", "a queue's size differs from its puts less its gets")
+ORACLE(queue_size, "queue-size", "a queue's size differs from its puts less its gets",
+       "The size of a queue has to be its puts less its gets.")

@@ -9,8 +9,8 @@
  *   gh-90155).
  * - With BZ_CLAIM_NO_PASSING: the waiter was woken and has not resumed, and a newcomer is granted
  *   at once. */
-#ifndef BZ_SIM_JUDGE_ORACLE_FIFO_H
-#define BZ_SIM_JUDGE_ORACLE_FIFO_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_FIFO_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_FIFO_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -42,4 +42,6 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
 
 #endif
 
-ORACLE(fifo, "fifo", "a later arrival is granted before an earlier live waiter")
+ORACLE(fifo, "fifo", "a later arrival is granted before an earlier live waiter",
+       "Waiters have to be served in the order of their arrival; a newcomer must not pass "
+       "them.")

@@ -4,8 +4,8 @@
  * Without BZ_CLAIM_NO_PASSING an acquire need not wait beside a permit that no woken waiter needs,
  * so W or R may be the reason, and only these must be: W if a newcomer must not pass it, R if it is
  * as large as the level. A task that yields inside acquire may have a permit. */
-#ifndef BZ_SIM_JUDGE_ORACLE_LOCKED_DEFINITION_H
-#define BZ_SIM_JUDGE_ORACLE_LOCKED_DEFINITION_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOCKED_DEFINITION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_LOCKED_DEFINITION_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -44,4 +44,6 @@ static inline void locked_definition_judges(struct bz_judge *judge,
 
 #endif
 
-ORACLE(locked_definition, "locked-definition", "locked() differs from (W or R or level == 0)")
+ORACLE(locked_definition, "locked-definition", "locked() differs from (W or R or level == 0)",
+       "locked() has to return true exactly when an acquire would have to wait: if a task "
+       "waits, if a woken waiter has not resumed, or if no permit is left.")

@@ -7,8 +7,8 @@
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
  * own. A timer that a waiter has on its stack does not count: it wakes that waiter alone. */
-#ifndef BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
-#define BZ_SIM_JUDGE_ORACLE_LOST_WAKEUP_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -71,4 +71,18 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
 
 #endif
 
-ORACLE(lost_wakeup, "lost-wakeup", "a waiter could go on, and nothing will wake it")
+ORACLE_AFTER_CANCEL(
+    "lost-wakeup", "woken",
+    "A waiter that was woken and is cancelled before it resumes has to pass on what it was "
+    "woken for: to the next live waiter, or back.")
+ORACLE_AFTER_CANCEL(
+    "lost-wakeup", "waiting",
+    "A waiter that is cancelled while it waits has to leave the queue at once, and must not "
+    "be woken or counted any more.")
+ORACLE_AFTER_CANCEL(
+    "lost-wakeup", "holding",
+    "A holder that is cancelled has to release what it holds, and the release has to wake "
+    "the next live waiter.")
+ORACLE(lost_wakeup, "lost-wakeup", "a waiter could go on, and nothing will wake it",
+       "While the object can serve a waiter, a wake-up of the first live waiter has to be "
+       "under way: at this step, not at the next release.")

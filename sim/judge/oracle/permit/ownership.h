@@ -1,8 +1,8 @@
 /* ownership (zoo: ATOMIC, CONSERVE): acquire returned BZ_OK without taking a permit, or returned
  * another status and took one. White box: after a step in which an acquire returned, level plus
  * holders differ from the permits, and that return explains the difference. */
-#ifndef BZ_SIM_JUDGE_ORACLE_OWNERSHIP_H
-#define BZ_SIM_JUDGE_ORACLE_OWNERSHIP_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_OWNERSHIP_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_OWNERSHIP_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -32,4 +32,9 @@ static inline void ownership_judges(struct bz_judge *judge, const struct bz_mome
 
 #endif
 
-ORACLE(ownership, "ownership", "acquire returns ok without a permit, or another status with one")
+ORACLE_AFTER_CANCEL(
+    "ownership", "woken",
+    "An acquire that is cancelled after the grant has two correct outcomes: it gives the "
+    "permit back and reports the cancellation, or it keeps the permit and returns ok.")
+ORACLE(ownership, "ownership", "acquire returns ok without a permit, or another status with one",
+       "Acquire has to return ok if and only if the caller owns a permit from then on.")

@@ -2,8 +2,8 @@
  * was notified and then cancelled while others waited. Each wake-up comes in the step in which it
  * is due. Judges variants with BZ_CLAIM_EXACT_NOTIFY; most documentations allow spurious wake-ups.
  */
-#ifndef BZ_SIM_JUDGE_ORACLE_NOTIFY_COUNT_H
-#define BZ_SIM_JUDGE_ORACLE_NOTIFY_COUNT_H
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_NOTIFY_COUNT_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_NOTIFY_COUNT_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -30,4 +30,5 @@ static inline void notify_count_judges(struct bz_judge *judge, const struct bz_m
 #endif
 
 ORACLE(notify_count, "notify-count",
-       "a condition has woken more or fewer waiters than are due so far")
+       "a condition has woken more or fewer waiters than are due so far",
+       "A notification has to wake as many live waiters as it names, and no others.")

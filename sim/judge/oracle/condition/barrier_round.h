@@ -1,7 +1,7 @@
 /* barrier-round (gh-155233): each round of a barrier gives each index once, and no task passes
  * before all parties of its round have come. */
-#ifndef BZ_SIM_JUDGE_ORACLE_BARRIER_ROUND_H
-#define BZ_SIM_JUDGE_ORACLE_BARRIER_ROUND_H
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_BARRIER_ROUND_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_BARRIER_ROUND_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -40,4 +40,6 @@ static inline void barrier_round_judges(struct bz_judge *judge, const struct bz_
 #endif
 
 ORACLE(barrier_round, "barrier-round",
-       "a barrier gives an index twice in a round, or opens too early")
+       "a barrier gives an index twice in a round, or opens too early",
+       "A barrier has to open when all parties have come, and to give each of them another "
+       "index.")

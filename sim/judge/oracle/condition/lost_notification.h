@@ -10,8 +10,8 @@
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Without
  * BZ_CLAIM_UNAIDED, nothing is lost while a task, a callback or a timer of the variant's own is
  * under way. Spurious wake-ups are not judged. */
-#ifndef BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
-#define BZ_SIM_JUDGE_ORACLE_LOST_NOTIFICATION_H
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_LOST_NOTIFICATION_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_LOST_NOTIFICATION_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -52,5 +52,10 @@ static inline void lost_notification_judges(struct bz_judge *judge,
 
 #endif
 
+ORACLE_AFTER_CANCEL("lost-notification", "woken",
+                    "A waiter that was notified and is cancelled before it resumes has to pass the "
+                    "notification on.")
 ORACLE(lost_notification, "lost-notification",
-       "a notification wakes too few waiters, or is lost with a cancelled one")
+       "a notification wakes too few waiters, or is lost with a cancelled one",
+       "A notification has to wake as many live waiters as it names, and none of them may be "
+       "lost.")

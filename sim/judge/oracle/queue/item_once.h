@@ -1,8 +1,8 @@
 /* item-once (zoo: ITEM, ATOMIC): every item whose put returned BZ_OK is delivered exactly once, and
  * no other item is. A get or put that failed must leave the number of items as it was, so a lost
  * item is found at the step that loses it. */
-#ifndef BZ_SIM_JUDGE_ORACLE_ITEM_ONCE_H
-#define BZ_SIM_JUDGE_ORACLE_ITEM_ONCE_H
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -73,4 +73,9 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
 
 #endif
 
-ORACLE(item_once, "item-once", "an item is lost, invented, or delivered twice")
+ORACLE_AFTER_CANCEL(
+    "item-once", "woken",
+    "An item that was handed to a getter which is cancelled before it resumes has to go "
+    "back to its place, or to the next getter.")
+ORACLE(item_once, "item-once", "an item is lost, invented, or delivered twice",
+       "Every item that was put has to be got exactly once.")

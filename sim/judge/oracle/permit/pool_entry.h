@@ -1,7 +1,7 @@
 /* pool-entry (zoo: HYGIENE, POOL-PRUNE-WINDOW): a pool keeps no lock when no key is in use.
  * `mutual-exclusion` judges two locks for one key. */
-#ifndef BZ_SIM_JUDGE_ORACLE_POOL_ENTRY_H
-#define BZ_SIM_JUDGE_ORACLE_POOL_ENTRY_H
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_POOL_ENTRY_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_POOL_ENTRY_H
 
 #include "sim/judge/oracle/oracle.h"
 
@@ -20,4 +20,6 @@ static inline void pool_entry_judges(struct bz_judge *judge, const struct bz_mom
 
 #endif
 
-ORACLE(pool_entry, "pool-entry", "a pool keeps a lock for a key that nobody uses")
+ORACLE(pool_entry, "pool-entry", "a pool keeps a lock for a key that nobody uses",
+       "The entry of a key has to live exactly as long as a task holds its lock or waits for "
+       "it.")
