@@ -27,21 +27,11 @@
  *
  * abort() and reset() of the barrier are not in its table: in asyncio they wait for the lock of the
  * condition; what a scenario calls there may not wait. bz_asyncio_break_barrier() has them. */
-#include <inttypes.h>
-#include <stdio.h>
-
-#include "primitives/runtime/heapq.h"
+#include "scenarios/variants/asyncio.h"
 #include "primitives/runtime/timeout.h"
-#include "primitives/sync/items.h"
-#include "scenarios/variants/deque.h"
 #include "scenarios/variants/variants.h"
 
 /* --- lock ------------------------------------------------------------------------------------- */
-
-struct lock {
-    struct bz_deque queue;
-    bool is_locked; /* by a task that has resumed */
-};
 
 static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct lock *lock = instance;
@@ -107,13 +97,6 @@ static const struct bz_permit_ops lock_ops = {
 
 /* --- semaphore -------------------------------------------------------------------------------- */
 
-struct semaphore {
-    struct bz_deque queue;
-    uint32_t value; /* permits that nobody holds and nobody was woken for */
-    uint32_t bound;
-    bool is_bounded;
-};
-
 static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct semaphore *semaphore = instance;
     bz_deque_init(&semaphore->queue, loop);
@@ -135,7 +118,7 @@ static bool wake_next(struct semaphore *semaphore) {
     return has_woken;
 }
 
-static bool semaphore_locked(void *instance) {
+bool bz_asyncio_semaphore_locked(void *instance) {
     const struct semaphore *semaphore = instance;
     return semaphore->value == 0 || bz_deque_has_live(&semaphore->queue);
 }
@@ -143,7 +126,7 @@ static bool semaphore_locked(void *instance) {
 static enum bz_status semaphore_acquire_311(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
-    if (!semaphore_locked(semaphore)) {
+    if (!bz_asyncio_semaphore_locked(semaphore)) {
         semaphore->value--;
         return BZ_OK;
     }
@@ -160,7 +143,7 @@ static enum bz_status semaphore_acquire_311(void *instance) {
 static enum bz_status semaphore_acquire_313(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
-    if (!semaphore_locked(semaphore)) {
+    if (!bz_asyncio_semaphore_locked(semaphore)) {
         semaphore->value--;
         return BZ_OK;
     }
@@ -190,15 +173,11 @@ static void semaphore_view(void *instance, struct bz_permit_view *view) {
 #define SEMAPHORE_OPS(init_, acquire_)                                                             \
     &(const struct bz_permit_ops) {                                                                \
         .instance_bytes = sizeof(struct semaphore), .init = init_, .acquire = acquire_,            \
-        .release = semaphore_release, .locked = semaphore_locked, .view = semaphore_view           \
+        .release = semaphore_release, .locked = bz_asyncio_semaphore_locked,                       \
+        .view = semaphore_view                                                                     \
     }
 
 /* --- event ------------------------------------------------------------------------------------ */
-
-struct event {
-    struct bz_deque queue;
-    bool is_set;
-};
 
 static enum bz_status event_init(void *instance, struct bz_loop *loop) {
     struct event *event = instance;
@@ -246,12 +225,6 @@ static const struct bz_event_ops event_ops = {
 };
 
 /* --- condition -------------------------------------------------------------------------------- */
-
-struct condition {
-    struct lock own;
-    struct lock *lock; /* `own`, unless it shares another's */
-    struct bz_deque queue;
-};
 
 static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     struct condition *condition = instance;
@@ -345,16 +318,6 @@ static uint32_t condition_queued(void *instance) {
 
 /* --- barrier ---------------------------------------------------------------------------------- */
 
-enum barrier_state { FILLING = 0, DRAINING, RESETTING, BROKEN };
-
-struct barrier {
-    struct condition condition;              /* first: its `queued` is the barrier's too */
-    enum bz_status (*wait)(void *condition); /* of this version */
-    uint32_t parties;
-    uint32_t count; /* tasks that fill, or have yet to leave */
-    uint32_t state; /* enum barrier_state */
-};
-
 static enum bz_status barrier_init(struct barrier *barrier, struct bz_loop *loop,
                                    uint32_t parties) {
     barrier->parties = parties;
@@ -437,177 +400,6 @@ enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset) {
         .queued = condition_queued                                                                 \
     }
 
-/* --- queue ------------------------------------------------------------------------------------ */
-
-struct queue {
-    struct bz_items items;
-    struct bz_deque getters;
-    struct bz_deque putters;
-    struct bz_deque joiners;
-    uint64_t unfinished;
-    uint32_t maxsize;
-    bool is_shut;
-};
-
-static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
-                                 uint32_t maxsize) {
-    struct queue *queue = instance;
-    bz_deque_init(&queue->getters, loop);
-    bz_deque_init(&queue->putters, loop);
-    bz_deque_init(&queue->joiners, loop);
-    queue->maxsize = maxsize;
-    enum bz_queue_kind kind = (enum bz_queue_kind)order; /* they have the same numbers */
-    bool has_memory = bz_items_init(&queue->items, bz_loop_mem(loop), kind, maxsize);
-    return has_memory ? BZ_OK : BZ_NO_MEMORY;
-}
-
-static bool has_lower_priority(const void *left, const void *right) {
-    return ((const struct bz_items_entry *)left)->priority <
-           ((const struct bz_items_entry *)right)->priority;
-}
-
-static struct bz_heapq heap_of(const struct queue *queue) {
-    return (struct bz_heapq){queue->items.heap, sizeof queue->items.heap[0], has_lower_priority};
-}
-
-static void push_item(struct queue *queue, uint64_t value, int64_t priority) {
-    struct bz_items *items = &queue->items;
-    if (items->kind != BZ_QUEUE_PRIORITY) {
-        bz_items_push(items, value, priority);
-        return;
-    }
-    struct bz_heapq heap = heap_of(queue);
-    items->heap[items->count] = (struct bz_items_entry){.priority = priority, .value = value};
-    bz_heapq_to_root(&heap, 0, items->count++);
-}
-
-static uint64_t pop_item(struct queue *queue) {
-    struct bz_items *items = &queue->items;
-    if (items->kind != BZ_QUEUE_PRIORITY) {
-        return bz_items_pop(items);
-    }
-    struct bz_heapq heap = heap_of(queue);
-    uint64_t value = items->heap[0].value;
-    bz_heapq_drop_first(&heap, items->count--);
-    return value;
-}
-
-static bool is_full(const struct queue *queue) {
-    return queue->maxsize > 0 && queue->items.count >= queue->maxsize;
-}
-
-static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
-    struct queue *queue = instance;
-    if (queue->is_shut) {
-        return BZ_CLOSED;
-    }
-    if (is_full(queue)) {
-        return BZ_FULL;
-    }
-    if (!bz_items_reserve(&queue->items)) {
-        return BZ_NO_MEMORY;
-    }
-    push_item(queue, value, priority);
-    queue->unfinished++;
-    bz_deque_pop_and_wake(&queue->getters);
-    return BZ_OK;
-}
-
-/* After each wait it checks again. A task that leaves with a wake-up it does not use passes it on.
- */
-static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
-    struct queue *queue = instance;
-    while (is_full(queue) && !queue->is_shut) {
-        struct bz_waiter waiter;
-        enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
-        if (status != BZ_OK) {
-            if (bz_waiter_was_woken(&waiter) && !is_full(queue)) {
-                bz_deque_pop_and_wake(&queue->putters);
-            }
-            return status;
-        }
-    }
-    return queue_try_put(instance, value, priority);
-}
-
-static enum bz_status queue_try_get(void *instance, uint64_t *value) {
-    struct queue *queue = instance;
-    if (queue->items.count == 0) {
-        return queue->is_shut ? BZ_CLOSED : BZ_EMPTY;
-    }
-    *value = pop_item(queue);
-    bz_deque_pop_and_wake(&queue->putters);
-    return BZ_OK;
-}
-
-static enum bz_status queue_get(void *instance, uint64_t *value) {
-    struct queue *queue = instance;
-    while (queue->items.count == 0 && !queue->is_shut) {
-        struct bz_waiter waiter;
-        enum bz_status status = bz_deque_wait(&queue->getters, &waiter);
-        if (status != BZ_OK) {
-            if (bz_waiter_was_woken(&waiter) && queue->items.count > 0) {
-                bz_deque_pop_and_wake(&queue->getters);
-            }
-            return status;
-        }
-    }
-    return queue_try_get(instance, value);
-}
-
-static void finish(struct queue *queue) {
-    while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->joiners)) {
-    }
-}
-
-static enum bz_status queue_task_done(void *instance) {
-    struct queue *queue = instance;
-    if (queue->unfinished == 0) {
-        return BZ_INVALID_STATE;
-    }
-    queue->unfinished--;
-    finish(queue);
-    return BZ_OK;
-}
-
-static enum bz_status queue_join(void *instance) {
-    struct queue *queue = instance;
-    struct bz_waiter waiter;
-    return queue->unfinished == 0 ? BZ_OK : bz_deque_wait(&queue->joiners, &waiter);
-}
-
-static void queue_shutdown(void *instance, bool is_immediate) {
-    struct queue *queue = instance;
-    queue->is_shut = true;
-    if (is_immediate) {
-        uint32_t dropped = queue->items.count;
-        bz_items_clear(&queue->items);
-        queue->unfinished -= dropped < queue->unfinished ? dropped : queue->unfinished;
-        finish(queue);
-    }
-    while (bz_deque_pop_and_wake(&queue->getters) || bz_deque_pop_and_wake(&queue->putters)) {
-    }
-}
-
-static uint64_t queue_size(void *instance) {
-    const struct queue *queue = instance;
-    return queue->items.count;
-}
-
-static uint32_t queue_queued(void *instance) {
-    const struct queue *queue = instance;
-    return bz_deque_length(&queue->getters) + bz_deque_length(&queue->putters) +
-           bz_deque_length(&queue->joiners);
-}
-
-#define QUEUE_OPS(shutdown_)                                                                       \
-    &(const struct bz_queue_ops) {                                                                 \
-        .instance_bytes = sizeof(struct queue), .init = queue_init, .put = queue_put,              \
-        .get = queue_get, .try_put = queue_try_put, .try_get = queue_try_get,                      \
-        .task_done = queue_task_done, .join = queue_join, .shutdown = shutdown_,                   \
-        .size = queue_size, .queued = queue_queued                                                 \
-    }
-
 /* --- timeout, and the runtime -------------------------------------------------------------------
  */
 
@@ -640,97 +432,6 @@ static const struct bz_rules rules_313 = {
     .timeout = BZ_TIMEOUT_AT_ENTRY,
     .children = BZ_CHILDREN_BY_CHOICE,
 };
-
-/* --- for those who compare it with the real one ------------------------------------------------
- */
-
-void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list arguments) {
-    bool has_room = text->length < text->bytes;
-    int written = vsnprintf(has_room ? text->text + text->length : NULL,
-                            has_room ? text->bytes - text->length : 0, format, arguments);
-    text->length += written > 0 ? (size_t)written : 0;
-}
-
-static void put(struct bz_asyncio_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct bz_asyncio_text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    bz_asyncio_put(text, format, arguments);
-    va_end(arguments);
-}
-
-static void put_deque(struct bz_asyncio_text *text, const struct bz_deque *deque) {
-    static const char states[] = {
-        [BZ_FUTURE_PENDING] = 'P', [BZ_FUTURE_RESULT] = 'R', [BZ_FUTURE_CANCELLED] = 'C'};
-    struct bz_waiter *waiter = NULL;
-    put(text, "[");
-    while ((waiter = bz_deque_next(deque, waiter)) != NULL) {
-        put(text, "%c", states[waiter->future.state]);
-    }
-    put(text, "]");
-}
-
-static void put_lock(struct bz_asyncio_text *text, const struct lock *lock) {
-    put(text, "%d", lock->is_locked);
-    put_deque(text, &lock->queue);
-}
-
-static void put_condition(struct bz_asyncio_text *text, const struct condition *condition) {
-    put_lock(text, condition->lock);
-    put_deque(text, &condition->queue);
-}
-
-static void put_queue(struct bz_asyncio_text *text, const struct queue *queue) {
-    const struct bz_items *items = &queue->items;
-    put(text, "%" PRIu64 ",%d[", queue->unfinished, queue->is_shut);
-    for (uint32_t index = 0; index < items->count; index++) {
-        uint32_t place = items->head + index;
-        uint64_t value = items->kind == BZ_QUEUE_PRIORITY ? items->heap[index].value
-                         : place < items->capacity        ? items->values[place]
-                                                          : items->values[place - items->capacity];
-        put(text, "%s%" PRIu64, index == 0 ? "" : " ", value);
-    }
-    put(text, "]");
-    put_deque(text, &queue->getters);
-    put_deque(text, &queue->putters);
-    put_deque(text, &queue->joiners);
-}
-
-void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
-    static const char *const barrier_states[] = {
-        [FILLING] = "filling",
-        [DRAINING] = "draining",
-        [RESETTING] = "resetting",
-        [BROKEN] = "broken",
-    };
-    switch (primitive) {
-    case BZ_PRIMITIVE_LOCK:
-        put_lock(text, instance);
-        break;
-    case BZ_PRIMITIVE_SEMAPHORE:
-    case BZ_PRIMITIVE_BOUNDED:
-        put(text, "%d,%u", semaphore_locked(instance), ((struct semaphore *)instance)->value);
-        put_deque(text, &((struct semaphore *)instance)->queue);
-        break;
-    case BZ_PRIMITIVE_EVENT:
-        put(text, "%d", event_is_set(instance));
-        put_deque(text, &((struct event *)instance)->queue);
-        break;
-    case BZ_PRIMITIVE_CONDITION:
-        put_condition(text, instance);
-        break;
-    case BZ_PRIMITIVE_BARRIER:
-        put(text, "%u,%s,", ((struct barrier *)instance)->count,
-            barrier_states[((struct barrier *)instance)->state]);
-        put_condition(text, &((struct barrier *)instance)->condition);
-        break;
-    default:
-        put_queue(text, instance);
-        break;
-    }
-}
 
 /* --- known faults ----------------------------------------------------------------------------- */
 
@@ -791,7 +492,7 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
 /* locked() of a lock is claimed to be exact because it is meant to be; both declare the fault.
  * Waived: if the head of a lock was cancelled, the next is woken only when that head resumes. Tasks
  * held back at a barrier are woken together, and a newcomer may overtake them. */
-#define ASYNCIO(version_, shutdown_, name_, summary_, ...)                                         \
+#define ASYNCIO(version_, name_, summary_, ...)                                                    \
     const struct bz_variant bz_variant_asyncio_##version_ = {                                      \
         .version = BZ_VARIANT_VERSION,                                                             \
         .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
@@ -807,7 +508,7 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
         .event = &event_ops,                                                                       \
         .condition = CONDITION_OPS(condition_wait_##version_),                                     \
         .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
-        .queue = QUEUE_OPS(shutdown_),                                                             \
+        .queue = &bz_asyncio_queue_ops_##version_,                                                 \
         .scope = &scope_ops,                                                                       \
         .rules = &rules_##version_,                                                                \
         .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \
@@ -816,10 +517,9 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
         .declared = (const struct bz_fault *const[]){__VA_ARGS__, NULL},                           \
     }
 
-ASYNCIO(311, NULL, "asyncio-3.11",
+ASYNCIO(311, "asyncio-3.11",
         "reference: asyncio of CPython 3.11 and 3.12, with the faults of its day", &fault_locked,
         &fault_bound, &fault_one_wake, &fault_notify_lost, &fault_notify_lost_by_model,
         &fault_barrier, &fault_baseline);
-ASYNCIO(313, queue_shutdown, "asyncio-3.13",
-        "reference: asyncio of CPython 3.13 to 3.15, with its open faults", &fault_locked,
-        &fault_bound, &fault_barrier, &fault_baseline);
+ASYNCIO(313, "asyncio-3.13", "reference: asyncio of CPython 3.13 to 3.15, with its open faults",
+        &fault_locked, &fault_bound, &fault_barrier, &fault_baseline);

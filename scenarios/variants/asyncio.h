@@ -1,0 +1,57 @@
+/* The objects of asyncio-3.11 and asyncio-3.13. Private to the files of that name. */
+#ifndef BZ_SCENARIOS_VARIANTS_ASYNCIO_H
+#define BZ_SCENARIOS_VARIANTS_ASYNCIO_H
+
+#include "primitives/sync/items.h"
+#include "scenarios/variants/deque.h"
+#include "scenarios/variants/variants.h"
+
+struct lock {
+    struct bz_deque queue;
+    bool is_locked; /* by a task that has resumed */
+};
+
+struct semaphore {
+    struct bz_deque queue;
+    uint32_t value; /* permits that nobody holds and nobody was woken for */
+    uint32_t bound;
+    bool is_bounded;
+};
+
+struct event {
+    struct bz_deque queue;
+    bool is_set;
+};
+
+struct condition {
+    struct lock own;
+    struct lock *lock; /* `own`, unless it shares another's */
+    struct bz_deque queue;
+};
+
+enum barrier_state { FILLING = 0, DRAINING, RESETTING, BROKEN };
+
+struct barrier {
+    struct condition condition;              /* first: its `queued` is the barrier's too */
+    enum bz_status (*wait)(void *condition); /* of this version */
+    uint32_t parties;
+    uint32_t count; /* tasks that fill, or have yet to leave */
+    uint32_t state; /* enum barrier_state */
+};
+
+struct queue {
+    struct bz_items items;
+    struct bz_deque getters;
+    struct bz_deque putters;
+    struct bz_deque joiners;
+    uint64_t unfinished;
+    uint32_t maxsize;
+    bool is_shut;
+};
+
+extern const struct bz_queue_ops bz_asyncio_queue_ops_311;
+extern const struct bz_queue_ops bz_asyncio_queue_ops_313; /* it can be shut down */
+
+bool bz_asyncio_semaphore_locked(void *semaphore);
+
+#endif
