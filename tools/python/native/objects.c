@@ -2,146 +2,9 @@
  * sim/judge/objects.h. After the run they do nothing. */
 #include <string.h>
 
-#include "tools/python/native/native.h"
-
-/* One type for all kinds: which calls make sense depends on how it was made. */
-struct object {
-    PyObject_HEAD struct bz_py_loop *loop;
-    PyObject *target; /* of asyncio, which it may look into; NULL: it may not */
-    uint32_t number;
-    uint8_t kind;
-    bool keeps_promised; /* semaphore: _value counts a permit until its waiter resumes */
-    bool has_value;      /* a semaphore, not a lock */
-    bool has_stock_locked;
-    bool is_checked;            /* only its own methods change its level */
-    uint64_t left;              /* its level, when a method returned last */
-    struct bz_permit_view seen; /* last */
-    uint8_t answers[512];       /* of the stock locked(), see is_locked(); 0: not known */
-    struct bz_judged_wakes wakes;
-    struct bz_judged_condition condition;
-    struct bz_judged_barrier barrier;
-    struct bz_judged_queue queue;
-};
-
-enum kind { PERMITS, EVENT, CONDITION, BARRIER, QUEUE };
+#include "tools/python/native/watched.h"
 
 static PyTypeObject *object_type;
-
-static struct bz_judge *judge_of(const struct object *object) {
-    return object->loop->judge;
-}
-
-/* The lock of a condition is acquired and released as permits are. */
-static uint32_t permits_of(const struct object *object) {
-    return object->kind == CONDITION ? object->condition.lock : object->number;
-}
-
-/* --- looking into asyncio's own --------------------------------------------------------------- */
-
-static PyObject *text_value, *text_locked_flag, *text_waiters, *text_locked, *text_getters,
-    *text_putters;
-static PyObject *stock_locked[2]; /* locked() of asyncio's semaphore and lock */
-
-static uint64_t number_at(PyObject *target, PyObject *name) {
-    PyObject *value = PyObject_GetAttr(target, name);
-    uint64_t number = value == NULL ? 0 : PyLong_AsUnsignedLongLong(value);
-    PyErr_Clear();
-    Py_XDECREF(value);
-    return number;
-}
-
-/* Permits, less those that were promised if the object counts so. */
-static uint64_t level_of(const struct object *object) {
-    return object->has_value ? number_at(object->target, text_value)
-                             : number_at(object->target, text_locked_flag) == 0;
-}
-
-/* The futures of its waiters, by state. */
-static void count_waiters(PyObject *target, PyObject *name, struct bz_permit_view *view) {
-    PyObject *waiters = PyObject_GetAttr(target, name);
-    PyObject *iterator = waiters == NULL || waiters == Py_None ? NULL : PyObject_GetIter(waiters);
-    PyObject *future;
-    while (iterator != NULL && (future = Py_TYPE(iterator)->tp_iternext(iterator)) != NULL) {
-        enum bz_py_state state = bz_py_future_state(future);
-        view->queued++;
-        view->waiting += state == BZ_PY_PENDING;
-        view->woken += state == BZ_PY_FINISHED;
-        view->cancelled += state == BZ_PY_CANCELLED;
-        Py_DECREF(future);
-    }
-    PyErr_Clear();
-    Py_XDECREF(iterator);
-    Py_XDECREF(waiters);
-}
-
-static void view_permits(void *instance, struct bz_permit_view *view) {
-    struct object *object = instance;
-    *view = (struct bz_permit_view){0};
-    count_waiters(object->target, text_waiters, view);
-    view->level = level_of(object);
-    if (object->has_value && !object->keeps_promised) {
-        view->level += view->woken;
-    }
-    object->seen = *view;
-}
-
-static bool call_locked(const struct object *object) {
-    PyObject *result = PyObject_CallMethodObjArgs(object->target, text_locked, NULL);
-    bool is_true = result != NULL && PyObject_IsTrue(result) == 1;
-    PyErr_Clear();
-    Py_XDECREF(result);
-    return is_true;
-}
-
-/* The stock locked() depends on nothing but the counts of the view, which was taken right before.
- * So its answers are kept by them. */
-static bool is_locked(void *instance) {
-    struct object *object = instance;
-    const struct bz_permit_view *seen = &object->seen;
-    bool is_small = seen->level < 4 && seen->waiting < 8 && seen->woken < 4 &&
-                    seen->cancelled < 4 &&
-                    seen->queued == seen->waiting + seen->woken + seen->cancelled;
-    if (!object->has_stock_locked || !is_small) {
-        return call_locked(object);
-    }
-    uint32_t place =
-        (uint32_t)(seen->level << 7u | seen->waiting << 4u | seen->woken << 2u | seen->cancelled);
-    uint8_t *answer = &object->answers[place];
-    if (*answer == 0) {
-        *answer = call_locked(object) ? 2 : 1;
-    }
-    return *answer == 2;
-}
-
-static bool is_stock_locked(PyObject *target) {
-    PyObject *method = PyObject_GetAttr(target, text_locked);
-    PyObject *function =
-        method != NULL && PyMethod_Check(method) ? PyMethod_GET_FUNCTION(method) : NULL;
-    PyErr_Clear();
-    Py_XDECREF(method); /* the class holds the function */
-    return function != NULL && (function == stock_locked[0] || function == stock_locked[1]);
-}
-
-static uint32_t queued(void *instance) {
-    const struct object *object = instance;
-    struct bz_permit_view view = {0};
-    if (object->kind == QUEUE) {
-        count_waiters(object->target, text_getters, &view);
-        count_waiters(object->target, text_putters, &view);
-    } else {
-        count_waiters(object->target, text_waiters, &view);
-    }
-    return view.queued;
-}
-
-static uint64_t queue_size(void *instance) {
-    const struct object *object = instance;
-    PyObject *size = PyObject_CallMethod(object->target, "qsize", NULL);
-    uint64_t number = size == NULL ? 0 : PyLong_AsUnsignedLongLong(size);
-    PyErr_Clear();
-    Py_XDECREF(size);
-    return number;
-}
 
 /* --- new objects ------------------------------------------------------------------------------ */
 
@@ -158,29 +21,31 @@ static bool find_primitive(const char *name, enum bz_primitive *primitive) {
 }
 
 /* A condition, on a lock of its own or on one that is watched already. */
-static void add_condition(struct object *object, const char *name, const char *other_name,
-                          uint32_t claims, struct object *lock,
+static void add_condition(struct bz_py_object *object, const char *name, const char *other_name,
+                          uint32_t claims, struct bz_py_object *lock,
                           const struct bz_introspection *look) {
-    struct bz_judge *judge = judge_of(object);
+    struct bz_judge *judge = bz_py_judge_of(object);
     if (lock == NULL) {
         object->condition = bz_judge_add_condition(judge, name, other_name, claims, look);
         return;
     }
     lock->is_checked = false;
-    object->condition = bz_judge_add_condition_on(judge, name, permits_of(lock), claims, look);
+    object->condition =
+        bz_judge_add_condition_on(judge, name, bz_py_permits_of(lock), claims, look);
 }
 
-static void add_object(struct object *object, enum bz_primitive primitive, const char *name,
+static void add_object(struct bz_py_object *object, enum bz_primitive primitive, const char *name,
                        const char *other_name, uint32_t claims, uint64_t size,
-                       enum bz_queue_order order, struct object *lock) {
-    struct bz_judge *judge = judge_of(object);
+                       enum bz_queue_order order, struct bz_py_object *lock) {
+    struct bz_judge *judge = bz_py_judge_of(object);
     bool shows = object->target != NULL;
     bool is_permits = primitive < BZ_PERMIT_PRIMITIVES;
     bool asks = (claims & BZ_CLAIM_LOCKED_EXACT) != 0;
     struct bz_introspection look = {.instance = object,
-                                    .view = shows && is_permits ? view_permits : NULL,
-                                    .locked = shows && is_permits && asks ? is_locked : NULL,
-                                    .queued = shows && !is_permits ? queued : NULL};
+                                    .view = shows && is_permits ? bz_py_stock_view : NULL,
+                                    .locked =
+                                        shows && is_permits && asks ? bz_py_stock_locked : NULL,
+                                    .queued = shows && !is_permits ? bz_py_stock_queued : NULL};
     switch (primitive) {
     case BZ_PRIMITIVE_EVENT:
         object->kind = EVENT;
@@ -199,7 +64,7 @@ static void add_object(struct object *object, enum bz_primitive primitive, const
     case BZ_PRIMITIVE_QUEUE:
         object->kind = QUEUE;
         bz_judge_add_queue(judge, &object->queue, name, other_name, order, (uint32_t)size, claims,
-                           &look, shows ? queue_size : NULL);
+                           &look, shows ? bz_py_stock_queue_size : NULL);
         object->queue.instance = object;
         object->number = object->queue.items;
         break;
@@ -226,7 +91,7 @@ static bool take_size(PyObject *number, enum bz_primitive primitive, uint64_t *s
 
 /* Object(loop, primitive, name, other_name, claims, size, order, target, lock, is_checked) */
 static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     const char *primitive_name;
     PyObject *loop, *name, *other_name, *number, *target, *lock;
     int is_checked;
@@ -254,23 +119,21 @@ static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
     if (target != Py_None) {
         Py_INCREF(target);
         object->target = target;
-        object->keeps_promised = PyObject_HasAttrString(target, "_wakeup_scheduled") == 1;
-        object->has_value = PyObject_HasAttr(target, text_value) == 1;
-        object->has_stock_locked = is_stock_locked(target);
+        bz_py_stock_find(object);
     }
-    if (judge_of(object) == NULL) {
+    if (bz_py_judge_of(object) == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "the run is over");
         return -1;
     }
     add_object(object, primitive, text, other, claims, size, (enum bz_queue_order)order,
-               lock == Py_None ? NULL : (struct object *)lock);
+               lock == Py_None ? NULL : (struct bz_py_object *)lock);
     object->is_checked = is_checked != 0 && object->target != NULL;
-    object->left = object->is_checked ? level_of(object) : 0;
+    object->left = object->is_checked ? bz_py_stock_level(object) : 0;
     return 0;
 }
 
 static int object_traverse(PyObject *self, visitproc visit, void *arg) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     Py_VISIT(object->loop);
     Py_VISIT(object->target);
     Py_VISIT(Py_TYPE(self));
@@ -278,7 +141,7 @@ static int object_traverse(PyObject *self, visitproc visit, void *arg) {
 }
 
 static void object_dealloc(PyObject *self) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     Py_XDECREF(object->loop);
@@ -291,33 +154,33 @@ static void object_dealloc(PyObject *self) {
 /* A method of a watched object may call others of that object, and a condition its lock: that is
  * how it works, and only the outer call is told. */
 
-static const void **inside(const struct object *object) {
-    return &object->loop->owners[bz_judge_running(judge_of(object))].inside;
+static const void **inside(const struct bz_py_object *object) {
+    return &object->loop->owners[bz_judge_running(bz_py_judge_of(object))].inside;
 }
 
-static bool is_of(const struct object *outer, const struct object *inner) {
+static bool is_of(const struct bz_py_object *outer, const struct bz_py_object *inner) {
     bool is_lock = outer->kind == CONDITION && (inner->kind == CONDITION || inner->kind == PERMITS);
-    return outer == inner || (is_lock && permits_of(outer) == permits_of(inner));
+    return outer == inner || (is_lock && bz_py_permits_of(outer) == bz_py_permits_of(inner));
 }
 
-static bool is_as_left(const struct object *object) {
-    if (!object->is_checked || level_of(object) == object->left) {
+static bool is_as_left(const struct bz_py_object *object) {
+    if (!object->is_checked || bz_py_stock_level(object) == object->left) {
         return true;
     }
     PyErr_Format(PyExc_RuntimeError,
                  "'%s' has changed without a watched call: some object has kept a method of it "
                  "from before sim.watch(), as asyncio.Condition(lock) does; watch it first",
-                 bz_judge_object_name(judge_of(object), object->number));
+                 bz_judge_object_name(bz_py_judge_of(object), object->number));
     return false;
 }
 
 /* 1: the call is told. 0: it is not, as part of another one, or after the run. -1: an exception. */
-static int enters(struct object *object) {
-    if (judge_of(object) == NULL) {
+static int enters(struct bz_py_object *object) {
+    if (bz_py_judge_of(object) == NULL) {
         return 0;
     }
     const void **place = inside(object);
-    const struct object *outer = *place;
+    const struct bz_py_object *outer = *place;
     if (outer == NULL) {
         if (!is_as_left(object)) {
             return -1;
@@ -330,18 +193,18 @@ static int enters(struct object *object) {
     }
     PyErr_Format(PyExc_RuntimeError,
                  "'%s' is used inside a method of '%s': watch one of the two, not both",
-                 bz_judge_object_name(judge_of(object), object->number),
-                 bz_judge_object_name(judge_of(object), outer->number));
+                 bz_judge_object_name(bz_py_judge_of(object), object->number),
+                 bz_judge_object_name(bz_py_judge_of(object), outer->number));
     return -1;
 }
 
 /* False: the call was not told, so its return is not. */
-static bool leaves(struct object *object) {
-    if (judge_of(object) == NULL || *inside(object) != object) {
+static bool leaves(struct bz_py_object *object) {
+    if (bz_py_judge_of(object) == NULL || *inside(object) != object) {
         return false;
     }
     *inside(object) = NULL;
-    object->left = object->is_checked ? level_of(object) : 0;
+    object->left = object->is_checked ? bz_py_stock_level(object) : 0;
     return true;
 }
 
@@ -355,8 +218,8 @@ static bool status_of(PyObject *argument, enum bz_status *status) {
 /* The call of a method: whether it is told. */
 #define CALL(name, statement)                                                                      \
     static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
-        struct object *object = (struct object *)self;                                             \
-        struct bz_judge *judge = judge_of(object);                                                 \
+        struct bz_py_object *object = (struct bz_py_object *)self;                                 \
+        struct bz_judge *judge = bz_py_judge_of(object);                                           \
         int is_told = enters(object);                                                              \
         (void)unused;                                                                              \
         if (is_told > 0) {                                                                         \
@@ -368,8 +231,8 @@ static bool status_of(PyObject *argument, enum bz_status *status) {
 /* Its return, with a status. */
 #define RETURN(name, statement)                                                                    \
     static PyObject *object_##name(PyObject *self, PyObject *argument) {                           \
-        struct object *object = (struct object *)self;                                             \
-        struct bz_judge *judge = judge_of(object);                                                 \
+        struct bz_py_object *object = (struct bz_py_object *)self;                                 \
+        struct bz_judge *judge = bz_py_judge_of(object);                                           \
         enum bz_status status;                                                                     \
         if (!status_of(argument, &status)) {                                                       \
             return NULL;                                                                           \
@@ -383,8 +246,8 @@ static bool status_of(PyObject *argument, enum bz_status *status) {
 /* What has happened. */
 #define TELL(name, statement)                                                                      \
     static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
-        struct object *object = (struct object *)self;                                             \
-        struct bz_judge *judge = judge_of(object);                                                 \
+        struct bz_py_object *object = (struct bz_py_object *)self;                                 \
+        struct bz_judge *judge = bz_py_judge_of(object);                                           \
         (void)unused;                                                                              \
         if (judge != NULL) {                                                                       \
             statement;                                                                             \
@@ -393,34 +256,34 @@ static bool status_of(PyObject *argument, enum bz_status *status) {
     }
 
 int bz_py_object_acquires(PyObject *self) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
-        bz_judge_acquires(judge_of(object), permits_of(object));
+        bz_judge_acquires(bz_py_judge_of(object), bz_py_permits_of(object));
     }
     return is_told;
 }
 
 void bz_py_object_acquired(PyObject *self, enum bz_status status) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     if (leaves(object)) {
-        bz_judge_acquired(judge_of(object), permits_of(object), status);
+        bz_judge_acquired(bz_py_judge_of(object), bz_py_permits_of(object), status);
     }
 }
 
 int bz_py_object_releases(PyObject *self) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
-        bz_judge_releases(judge_of(object), permits_of(object));
+        bz_judge_releases(bz_py_judge_of(object), bz_py_permits_of(object));
     }
     return is_told;
 }
 
 void bz_py_object_released(PyObject *self, enum bz_status status) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     if (leaves(object)) {
-        bz_judge_released(judge_of(object), permits_of(object), status);
+        bz_judge_released(bz_py_judge_of(object), bz_py_permits_of(object), status);
     }
 }
 
@@ -432,10 +295,10 @@ static PyObject *object_wrap_release(PyObject *self, PyObject *method) {
     return bz_py_wrap_release(self, method);
 }
 
-CALL(acquires, bz_judge_acquires(judge, permits_of(object)))
-RETURN(acquired, bz_judge_acquired(judge, permits_of(object), status))
-CALL(releases, bz_judge_releases(judge, permits_of(object)))
-RETURN(released, bz_judge_released(judge, permits_of(object), status))
+CALL(acquires, bz_judge_acquires(judge, bz_py_permits_of(object)))
+RETURN(acquired, bz_judge_acquired(judge, bz_py_permits_of(object), status))
+CALL(releases, bz_judge_releases(judge, bz_py_permits_of(object)))
+RETURN(released, bz_judge_released(judge, bz_py_permits_of(object), status))
 CALL(waits, bz_judge_waits(judge, object->number))
 RETURN(waited, bz_judge_waited(judge, object->number, status))
 CALL(sets, object->wakes = bz_judge_sets(judge, object->number))
@@ -452,15 +315,15 @@ RETURN(said_done, bz_judge_said_done(&object->queue, status))
 
 /* Of the lock of a condition, or of permits. */
 static PyObject *object_holders(PyObject *self, PyObject *unused) {
-    struct object *object = (struct object *)self;
-    struct bz_judge *judge = judge_of(object);
+    struct bz_py_object *object = (struct bz_py_object *)self;
+    struct bz_judge *judge = bz_py_judge_of(object);
     (void)unused;
-    return PyLong_FromUnsignedLongLong(judge == NULL ? 0
-                                                     : bz_judge_holders(judge, permits_of(object)));
+    return PyLong_FromUnsignedLongLong(
+        judge == NULL ? 0 : bz_judge_holders(judge, bz_py_permits_of(object)));
 }
 
 static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_held, status;
     if (!PyArg_ParseTuple(args, "pi", &is_held, &status)) {
         return NULL;
@@ -473,7 +336,7 @@ static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
 
 /* notifies(count): -1 for all */
 static PyObject *object_notifies(PyObject *self, PyObject *argument) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     long count = PyLong_AsLong(argument);
     int is_told = PyErr_Occurred() ? -1 : enters(object);
     if (is_told > 0) {
@@ -485,7 +348,7 @@ static PyObject *object_notifies(PyObject *self, PyObject *argument) {
 
 /* barrier_waits(): what barrier_waited() is to be given; None: the call is not told. */
 static PyObject *object_barrier_waits(PyObject *self, PyObject *unused) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     (void)unused;
     if (is_told <= 0) {
@@ -497,7 +360,7 @@ static PyObject *object_barrier_waits(PyObject *self, PyObject *unused) {
 
 /* barrier_waited(pass, index, status) */
 static PyObject *object_barrier_waited(PyObject *self, PyObject *args) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     struct bz_judged_pass pass;
     unsigned index;
     int status;
@@ -512,7 +375,7 @@ static PyObject *object_barrier_waited(PyObject *self, PyObject *args) {
 
 /* puts(is_try): the number of the item, which put() is to be given; 0: the call is not told. */
 static PyObject *object_puts(PyObject *self, PyObject *is_try) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     uint32_t value = 0;
     if (is_told > 0) {
@@ -525,7 +388,7 @@ static PyObject *object_puts(PyObject *self, PyObject *is_try) {
 }
 
 static PyObject *object_put(PyObject *self, PyObject *args) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     unsigned value;
     int status;
     if (!PyArg_ParseTuple(args, "Ii", &value, &status)) {
@@ -539,7 +402,7 @@ static PyObject *object_put(PyObject *self, PyObject *args) {
 
 /* gets(is_try) */
 static PyObject *object_gets(PyObject *self, PyObject *is_try) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
         if (is_try == Py_True) {
@@ -551,7 +414,7 @@ static PyObject *object_gets(PyObject *self, PyObject *is_try) {
 }
 
 static PyObject *object_got(PyObject *self, PyObject *args) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     unsigned long long value;
     int status;
     if (!PyArg_ParseTuple(args, "Ki", &value, &status)) {
@@ -565,10 +428,10 @@ static PyObject *object_got(PyObject *self, PyObject *args) {
 
 /* joins(): what joined() is to be given. */
 static PyObject *object_joins(PyObject *self, PyObject *unused) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     struct bz_judged_join join = {0};
     (void)unused;
-    if (judge_of(object) != NULL) {
+    if (bz_py_judge_of(object) != NULL) {
         join = bz_judge_joins(&object->queue);
     }
     return Py_BuildValue("Ii", join.cancels, join.was_pending);
@@ -576,14 +439,14 @@ static PyObject *object_joins(PyObject *self, PyObject *unused) {
 
 /* joined(join, status) */
 static PyObject *object_joined(PyObject *self, PyObject *args) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     struct bz_judged_join join;
     int was_pending, status;
     if (!PyArg_ParseTuple(args, "(Ii)i", &join.cancels, &was_pending, &status)) {
         return NULL;
     }
     join.was_pending = was_pending != 0;
-    if (judge_of(object) != NULL) {
+    if (bz_py_judge_of(object) != NULL) {
         bz_judge_joined(&object->queue, join, (enum bz_status)status);
     }
     Py_RETURN_NONE;
@@ -591,7 +454,7 @@ static PyObject *object_joined(PyObject *self, PyObject *args) {
 
 /* shuts_down(is_immediate): whether it is told. */
 static PyObject *object_shuts_down(PyObject *self, PyObject *is_immediate) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
         bz_judge_shuts_down(&object->queue, PyObject_IsTrue(is_immediate) == 1);
@@ -600,7 +463,7 @@ static PyObject *object_shuts_down(PyObject *self, PyObject *is_immediate) {
 }
 
 static PyObject *object_shut_down(PyObject *self, PyObject *is_immediate) {
-    struct object *object = (struct object *)self;
+    struct bz_py_object *object = (struct bz_py_object *)self;
     if (leaves(object)) {
         bz_judge_shut_down(&object->queue, PyObject_IsTrue(is_immediate) == 1);
     }
@@ -655,31 +518,13 @@ static PyType_Slot slots[] = {
 
 static PyType_Spec spec = {
     .name = "buzzer._native.Object",
-    .basicsize = sizeof(struct object),
+    .basicsize = sizeof(struct bz_py_object),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .slots = slots,
 };
 
-static PyObject *locked_of(const char *type) {
-    PyObject *module = PyImport_ImportModule("asyncio.locks");
-    PyObject *primitive = module == NULL ? NULL : PyObject_GetAttrString(module, type);
-    PyObject *method = primitive == NULL ? NULL : PyObject_GetAttr(primitive, text_locked);
-    Py_XDECREF(module);
-    Py_XDECREF(primitive);
-    return method;
-}
-
 bool bz_py_objects_init(PyObject *module) {
-    text_value = PyUnicode_InternFromString("_value");
-    text_locked_flag = PyUnicode_InternFromString("_locked");
-    text_waiters = PyUnicode_InternFromString("_waiters");
-    text_getters = PyUnicode_InternFromString("_getters");
-    text_putters = PyUnicode_InternFromString("_putters");
-    text_locked = PyUnicode_InternFromString("locked");
-    stock_locked[0] = locked_of("Semaphore");
-    stock_locked[1] = locked_of("Lock");
     object_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return text_putters != NULL && stock_locked[0] != NULL && stock_locked[1] != NULL &&
-           object_type != NULL &&
+    return bz_py_stock_init() && object_type != NULL &&
            PyModule_AddObjectRef(module, "Object", (PyObject *)object_type) == 0;
 }
