@@ -83,6 +83,7 @@ struct bz_sums {
     uint64_t task_steps[BZ_PROFILE_TASKS_MAX];
     uint64_t cancellers;
     const struct bz_judge *judge;
+    struct bz_sums *shown; /* the judge's; the code under test may write over them */
     /* Before them. */
     struct bz_judge_config config;
     struct bz_run_stats stats;
@@ -105,6 +106,7 @@ struct bz_judge {
     /* Choices. */
     struct bz_judge_config config;
     struct bz_sums *sums; /* of the runs that measure a profile, until it is there; else NULL */
+    bool measures_twice;  /* each of them: code in this process may write anywhere */
     const struct bz_strategy *strategy; /* of this run */
     void *strategy_state;
     size_t strategy_bytes;

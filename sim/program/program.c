@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "sim/judge/internal.h"
 #include "sim/native/exceptions.h"
 #include "traces/lack.h"
 
@@ -141,16 +143,20 @@ static void measure_in_child(void *context) {
     struct bz_program_place *place = context;
     struct bz_source source = {.run = run_all, .context = place};
     struct bz_profile profile; /* the parent takes it from the judge */
+    place->world->judge->measures_twice = true;
     bz_judge_measure(place->world->judge, &source, &profile);
 }
 
-/* All runs in one child process: to start one takes longer than most runs. Returns what became of
- * it, as bz_judge_died() wants it. */
+/* All runs in one child process: to start one takes longer than most runs. No other child has the
+ * world, whose profile it could write over. Returns what became of it, as bz_judge_died() wants it.
+ */
 static enum bz_child_state measure_contained(struct bz_program *program, struct bz_world *world,
                                              struct bz_death *death) {
     struct bz_program_place place = {.program = program, .world = world};
+    bz_judge_inherit(world->judge, true);
     enum bz_child_state state =
         bz_contain_call(&program->contain, world, measure_in_child, &place, death);
+    bz_judge_inherit(world->judge, false);
     if (state == BZ_CHILD_RUNS) {
         bz_judge_died(world->judge, NULL, NULL);
     } else if (state != BZ_CHILD_DONE) {
@@ -163,22 +169,34 @@ static enum bz_child_state measure_contained(struct bz_program *program, struct 
     return state;
 }
 
+/* Every run in the process of the source: each in a child of its own, if the program is contained.
+ */
+static void measure_each(struct bz_program *program, struct bz_world *world) {
+    struct bz_program_place place = {.program = program, .world = world};
+    struct bz_source source = bz_program_source(&place);
+    bz_judge_measure(world->judge, &source, &program->profile);
+}
+
+/* What ends the process of all runs counts only if it does so in a run that is alone: it may be
+ * what the runs before it have left, or a kill from outside. A hang would take its time again. */
 static bool measure_in(struct bz_program *program, struct bz_world **world,
-                       const volatile sig_atomic_t *stop, char *lack, bool may_repeat) {
-    struct bz_death death = {.is_killed = false};
+                       const volatile sig_atomic_t *stop, char *lack) {
+    struct bz_death death;
     enum bz_child_state state = BZ_CHILD_DONE;
     bz_program_enter(program, *world);
     bz_judge_watch_stop((*world)->judge, stop);
     if (!program->contain.is_on) {
-        struct bz_program_place place = {.program = program, .world = *world};
-        struct bz_source source = bz_program_source(&place);
-        bz_judge_measure((*world)->judge, &source, &program->profile);
+        measure_each(program, *world);
     } else {
         state = measure_contained(program, *world, &death);
     }
-    if (death.is_killed && may_repeat) { /* maybe from outside */
+    if (state == BZ_CHILD_DIED && strcmp(death.oracle, "hang") != 0) {
         program->profile.steps = 0;
-        return renew(world, program, lack) && measure_in(program, world, stop, lack, false);
+        if (!renew(world, program, lack)) {
+            return false;
+        }
+        bz_judge_watch_stop((*world)->judge, stop);
+        measure_each(program, *world);
     }
     if (program->profile.steps == 0) {
         const char *error = bz_judge_error((*world)->judge);
@@ -202,7 +220,7 @@ bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
         return true;
     }
     return (*world != NULL || renew(world, program, lack)) &&
-           measure_in(program, world, stop, lack, true);
+           measure_in(program, world, stop, lack);
 }
 
 bool bz_program_measure(struct bz_program *program) {

@@ -72,6 +72,52 @@ Test(profile, has_limits) {
     cr_assert(eq(u32, measure(&program).steps, 1));
 }
 
+/* Code that writes over the judge, or dies, once in its process, in one of the measured runs. */
+enum strike { NO_STRIKE, AT_SUMS, AT_STRATEGY, AT_CANCELS, AT_STEPS, AN_END, STRIKES };
+static enum strike strike;
+static uint32_t calls; /* of this process */
+static struct bz_judge *struck;
+
+static void *setup_of_struck(struct bz_world *world, const struct bz_scenario_args *args) {
+    struck = world->judge;
+    return crowd_scenario.setup(world, args);
+}
+
+static enum bz_status strikes(void *instance) {
+    calls++;
+    if (calls == 40 && strike == AT_SUMS) {
+        memset(&struck->sums->runs, 0x5a, 64);
+    } else if (calls == 40 && strike == AT_STRATEGY) {
+        memset(struck->strategy_state, 0x5a, struck->strategy_bytes);
+    } else if (calls == 40 && strike == AT_CANCELS) {
+        struck->config.cancels_max = 0;
+    } else if (calls == 40 && strike == AT_STEPS) {
+        struck->step += 1000;
+    } else if (calls == 40 && strike == AN_END) {
+        abort();
+    }
+    return bz_zoo_ops_sem_woken_cancel.acquire(instance);
+}
+
+Test(profile, is_that_of_runs_that_were_not_struck) {
+    struct bz_scenario scenario = crowd_scenario;
+    struct bz_permit_ops ops = bz_zoo_ops_sem_woken_cancel;
+    struct bz_variant variant = crowd_drops;
+    scenario.setup = setup_of_struck;
+    ops.acquire = strikes;
+    variant.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
+    struct bz_program program;
+    crowd_program(&program, &variant, BZ_ORDER_ANY);
+    program.scenario = &scenario;
+    const struct bz_profile wanted = measure(&program);
+    program.contain.is_on = true;
+    for (strike = NO_STRIKE; strike < STRIKES; strike++) {
+        calls = 0;
+        struct bz_profile profile = measure(&program);
+        cr_assert(eq(int, memcmp(&wanted, &profile, sizeof wanted), 0), "%d", (int)strike);
+    }
+}
+
 static struct bz_campaign_result run(const struct bz_program *program, uint64_t seed_first,
                                      uint64_t runs, uint32_t jobs) {
     struct bz_campaign_config config = {.program = program,
