@@ -16,6 +16,7 @@
 #include "primitives/runtime/internal.h"
 #include "primitives/runtime/place.h"
 #include "sim/contain/child.h"
+#include "sim/contain/one_process.h"
 #include "sim/judge/internal.h"
 #include "sim/native/internal.h"
 
@@ -60,8 +61,7 @@ static uint64_t wall_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* 0 if the system does not tell. */
-static uint64_t cpu_ns_of(pid_t pid) {
+uint64_t bz_cpu_ns_of(pid_t pid) {
     clockid_t clock;
     struct timespec used;
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) {
@@ -231,6 +231,7 @@ static void take_judge_back(struct bz_child *child, enum bz_child_state state,
 }
 
 static void let_go(struct bz_child *child) {
+    bz_kill_orphans(child->pid);
     free(child->before);
     close(child->fd);
     bz_shared_free(child->page, sizeof *child->page);
@@ -396,7 +397,7 @@ static void watch(struct bz_child *child) {
     }
     child->looked_ns = now_ns;
     uint64_t progress = progress_of(child);
-    uint64_t cpu_ns = cpu_ns_of(child->pid);
+    uint64_t cpu_ns = bz_cpu_ns_of(child->pid);
     uint64_t memory_bytes = memory_bytes_of(child->pid);
     if (memory_bytes > child->memory_before_bytes &&
         memory_bytes - child->memory_before_bytes > child->contain.memory_bytes) {

@@ -113,6 +113,11 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
 /* Whether this process is a child, which signals from outside do not reach. */
 bool bz_child_is_this(void);
 
+/* In a child with `has_children`: it starts no more of them, so that no system call does. Whether
+ * this is so. */
+void bz_child_goes_on_alone(void);
+bool bz_child_is_alone(void);
+
 /* In a child that waits for another one: sleeps for a millisecond. */
 void bz_child_rest(void);
 

@@ -1,17 +1,30 @@
 #include "sim/contain/one_process.h"
 
 #include <errno.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#if defined __x86_64__
+#include "primitives/runtime/internal.h"
+
+/* --- the filter ------------------------------------------------------------------------------- */
+
+static bool are_refused; /* in this process */
+
+#if BZ_SAN_ADDRESS || BZ_SAN_THREAD /* they start a symbolizer */
+#elif defined __x86_64__
 #define OWN_ARCH AUDIT_ARCH_X86_64
 #elif defined __aarch64__
 #define OWN_ARCH AUDIT_ARCH_AARCH64
@@ -45,8 +58,8 @@ void bz_refuse_forks(void) {
         ANSWER(SECCOMP_RET_TRAP)};
     static const struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
-        (void)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                      &filter);
+        are_refused = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                              &filter) == 0;
     }
 }
 
@@ -56,3 +69,118 @@ void bz_refuse_forks(void) {
 }
 
 #endif
+
+bool bz_forks_are_refused(void) {
+    return are_refused;
+}
+
+/* --- copies without the code ------------------------------------------------------------------ */
+
+#define CODE_MAX 64u
+#define AWAIT_MS 200u
+
+static struct {
+    void *begin;
+    size_t bytes;
+} code[CODE_MAX];
+static uint32_t code_count;
+
+static void advise(int advice) {
+    for (uint32_t index = 0; index < code_count; index++) {
+        (void)madvise(code[index].begin, code[index].bytes, advice);
+    }
+}
+
+static uintptr_t begin_of(const struct dl_phdr_info *info, uint32_t index) {
+    return (uintptr_t)info->dlpi_addr + (uintptr_t)info->dlpi_phdr[index].p_vaddr;
+}
+
+/* Adds what can be executed of the file that the part lies in. */
+static int add_code(struct dl_phdr_info *info, size_t info_bytes, void *part) {
+    bool is_inside = false;
+    (void)info_bytes;
+    for (uint32_t index = 0; index < info->dlpi_phnum; index++) {
+        is_inside |= info->dlpi_phdr[index].p_type == PT_LOAD &&
+                     (uintptr_t)part - begin_of(info, index) < info->dlpi_phdr[index].p_memsz;
+    }
+    for (uint32_t index = 0; is_inside && index < info->dlpi_phnum; index++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
+        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && code_count < CODE_MAX) {
+            uintptr_t offset = begin_of(info, index) % (uintptr_t)sysconf(_SC_PAGESIZE);
+            code[code_count].begin = (char *)begin_of(info, index) - offset;
+            code[code_count++].bytes = segment->p_memsz + offset;
+        }
+    }
+    return is_inside;
+}
+
+void bz_await_copies(const uint64_t *told) {
+    static const struct timespec moment = {0, 1000000};
+    static uint32_t waited; /* programs take longer, and are not waited for twice */
+    siginfo_t ended = {.si_pid = 0};
+    while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == 0 && waited < AWAIT_MS &&
+           waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0) {
+        waited++;
+        nanosleep(&moment, NULL);
+    }
+}
+
+/* --- what a child leaves ---------------------------------------------------------------------- */
+
+#define OWN_MAX 1024u
+
+static pid_t reaper; /* this process, if it is one */
+static pid_t own[OWN_MAX];
+static uint32_t own_count;
+
+void bz_guard_code(const void *part) {
+    (void)dl_iterate_phdr(add_code, (void *)(uintptr_t)part);
+    advise(MADV_DONTFORK);
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) {
+        reaper = getpid();
+    }
+}
+
+pid_t bz_fork_with_code(void) {
+    advise(MADV_DOFORK);
+    pid_t pid = fork();
+    advise(MADV_DONTFORK);
+    if (pid > 0 && own_count < OWN_MAX) {
+        own[own_count++] = pid;
+    } else if (pid > 0) {
+        reaper = 0; /* it no longer knows which are its own */
+    }
+    return pid;
+}
+
+/* `own_count`: it is none of them. */
+static uint32_t place_of(pid_t pid) {
+    uint32_t index = 0;
+    while (index < own_count && own[index] != pid) {
+        index++;
+    }
+    return index;
+}
+
+/* Until there are no more: what dies here leaves its own children to this process. Where the system
+ * does not list them, they stay. */
+void bz_kill_orphans(pid_t child) {
+    bool are_left = reaper == getpid();
+    uint32_t place = place_of(child);
+    if (place < own_count) {
+        own[place] = own[--own_count];
+    }
+    while (are_left) {
+        int pid;
+        FILE *children = fopen("/proc/thread-self/children", "re");
+        are_left = false;
+        while (children != NULL && fscanf(children, "%d", &pid) == 1) {
+            if (place_of(pid) == own_count && kill(pid, SIGKILL) == 0) {
+                are_left |= waitpid(pid, NULL, 0) == pid;
+            }
+        }
+        if (children != NULL) {
+            fclose(children);
+        }
+    }
+}

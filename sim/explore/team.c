@@ -359,7 +359,8 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     struct bz_record *record = search->record;
     bool goes_on = bz_record_has_place(record);
     bool is_team = goes_on ? record->is_team : count >= 2;
-    if (!is_team || !bounds->is_any_order || (bounds->reductions & BZ_REDUCE_STATES) == 0) {
+    if (!is_team || !bounds->is_any_order || (bounds->reductions & BZ_REDUCE_STATES) == 0 ||
+        bz_child_is_alone()) {
         return false;
     }
     struct bz_explore_result before = *search->result;
@@ -377,6 +378,7 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     }
     if (!is_done) {
         *search->result = before;
+        bz_child_goes_on_alone();
     }
     free(children);
     bz_shared_free(team, team_bytes(count));

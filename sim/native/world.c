@@ -621,6 +621,7 @@ bool bz_world_step(struct bz_world *world) {
         native->ran = handle;
         step_clear(world->loop, handle);
         bz_judge_end_step(world->judge);
+        bz_judge_note_step();
     }
     return !native->is_over;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sim/contain/contain.h"
+#include "sim/contain/one_process.h"
 #include "sim/program/scenario_plugin.h"
 #include "sim/program/settings.h"
 #include "sim/variant/plugin.h"
@@ -158,6 +159,7 @@ static bool open_tables(const char *file, struct tables *tables, char *error, si
             "and BZ_SCENARIO_PLUGIN(...)",
             BZ_PLUGIN_SYMBOL);
     }
+    bz_guard_code(tables->variants != NULL ? (const void *)tables->variants : tables->scenarios);
     return true;
 }
 

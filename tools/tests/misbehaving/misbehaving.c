@@ -1,14 +1,21 @@
 /* Variants that misbehave: each is a correct semaphore but for what it does at one place. The test
  * `containment` says what each must be called. -DCONSTRUCTOR=... gives the plug-in a constructor.
  */
+#define _GNU_SOURCE /* clone() */
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -117,6 +124,31 @@ static void do_fork_thrice(struct semaphore *self) {
     for (int count = 0; count < 3; count++) {
         do_raw_fork(self);
     }
+}
+
+static void do_fork_for_ever(struct semaphore *self) {
+    for (;;) {
+        do_raw_fork(self);
+    }
+}
+
+/* The copy runs on a stack of its own, and only sleeps. */
+static int sleep_for_ever(void *unused) {
+    (void)unused;
+    for (;;) {
+        sleep(1000);
+    }
+}
+
+static void do_leave_copy(struct semaphore *self) {
+    static char stack[65536];
+    (void)self;
+    (void)clone(sleep_for_ever, stack + sizeof stack, SIGCHLD, NULL);
+}
+
+static void do_leave_program(struct semaphore *self) {
+    (void)self;
+    (void)!system("sleep 1000 &");
 }
 
 static void *in_thread(void *word) {
@@ -328,6 +360,20 @@ static void do_wild(struct semaphore *self) {
     }
 }
 
+/* As on a system without such filters: those who ask for one later do not get it. */
+__attribute__((unused)) static void refuse_filters(void) {
+    static struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    static struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) != 0) {
+        abort();
+    }
+}
+
 /* --- a correct semaphore ---------------------------------------------------------------------- */
 
 enum place { AT_INIT, AT_ACQUIRE, AT_WINDOW, AT_RELEASE, AT_VIEW };
@@ -440,6 +486,9 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(fork_window, AT_WINDOW, do_fork)                                                       \
     MISDEED(raw_fork, AT_ACQUIRE, do_raw_fork)                                                     \
     MISDEED(fork_thrice, AT_WINDOW, do_fork_thrice)                                                \
+    MISDEED(fork_for_ever, AT_WINDOW, do_fork_for_ever)                                            \
+    MISDEED(leave_copy, AT_RELEASE, do_leave_copy)                                                 \
+    MISDEED(leave_program, AT_INIT, do_leave_program)                                              \
     MISDEED(thread_and_program, AT_INIT, do_thread_and_program)                                    \
     MISDEED(recurse, AT_ACQUIRE, do_recurse)                                                       \
     MISDEED(recurse_window, AT_WINDOW, do_recurse)                                                 \
