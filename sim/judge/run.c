@@ -421,7 +421,7 @@ static bool measure_run(struct bz_judge *judge, const struct bz_source *source,
     struct bz_sums before = *sums;
     struct bz_sums last = before;
     bool is_equal = !judge->measures_twice;
-    for (uint32_t time = 0; time == 0 || (time < 3 && !is_equal); time++) {
+    for (uint32_t turn = 0; turn == 0 || (turn < 3 && !is_equal); turn++) {
         last = *sums;
         *sums = before;
         judge->config = *config;

@@ -341,9 +341,18 @@ static bool add_scenarios(const struct bz_scenario_plugin *table, char *error, s
     return true;
 }
 
+/* Without /proc, the memory of a child is not known, nor what it leaves. */
+static void warn_of_missing_proc(const char *name) {
+    if (access("/proc/self/statm", R_OK) != 0 && !bz_plugins_are_loaded()) {
+        bz_cli_note(name, "warning: /proc is missing: --max-memory does not limit the code of "
+                          "plug-ins, and processes that it leaves stay");
+    }
+}
+
 int bz_plugins_load(const char *file, const char *name) {
     char error[BZ_ERROR_BYTES];
     struct tables tables;
+    warn_of_missing_proc(name);
     /* Scenarios first: a variant may declare a fault that shows in one of them. */
     bool is_ok =
         open_tables(file, &tables, error, sizeof error) &&
