@@ -263,6 +263,20 @@ void bz_child_is_overwritten(void) {
     _exit(0);
 }
 
+void bz_child_panic(const char *text) {
+    char line[BZ_LACK_BYTES / 2];
+    size_t length = strnlen(text, sizeof line - 1);
+    for (size_t index = 0; index < length; index++) {
+        line[index] = (unsigned char)text[index] < ' ' ? ' ' : text[index];
+    }
+    line[length] = '\0';
+    if (own_page == NULL) {
+        abort();
+    }
+    tell(&own_page->end, END_PANIC, line);
+    _exit(1);
+}
+
 bool bz_child_is_this(void) {
     return own_page != NULL;
 }

@@ -18,6 +18,7 @@ enum bz_ending {
     END_FORKED,
     END_LOOP_FULL,
     END_OVERWRITTEN,
+    END_PANIC,  /* the text is that of the panic */
     END_BROKEN, /* the text is the rule that its events broke */
     END_LACK,   /* the text is what ran out */
     END_COUNT

@@ -127,6 +127,10 @@ void bz_child_tell(void);
 /* In the child: ends it, because the code under test has written over memory of the simulation. */
 _Noreturn void bz_child_is_overwritten(void);
 
+/* In the child: ends it with the finding `crash`, because the code under test gives up, as the text
+ * says: a panic in Rust. In another process it aborts. */
+_Noreturn void bz_child_panic(const char *text);
+
 /* In the child: where the code under test is, as FILE:LINE, for the message about its end. */
 #define BZ_CHILD_PLACE_BYTES 160u
 void bz_child_note_place(const char *place);

@@ -14,10 +14,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "primitives/runtime/internal.h"
+#include "sim/contain/contain.h"
 
 /* --- the filter ------------------------------------------------------------------------------- */
 
@@ -115,13 +115,12 @@ static int add_code(struct dl_phdr_info *info, size_t info_bytes, void *part) {
 }
 
 void bz_await_copies(const uint64_t *told) {
-    static const struct timespec moment = {0, 1000000};
     static uint32_t waited; /* programs take longer, and are not waited for twice */
     siginfo_t ended = {.si_pid = 0};
     while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == 0 && waited < AWAIT_MS &&
            waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0) {
         waited++;
-        nanosleep(&moment, NULL);
+        bz_child_rest();
     }
 }
 

@@ -1,11 +1,12 @@
 //! Memory and time of the loop that runs.
 use crate::Loop;
 use std::alloc::{GlobalAlloc, Layout};
+use std::any::Any;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::process::abort;
 use std::ptr::null_mut;
 
 extern "C" {
+    fn bz_child_panic(text: *const u8) -> !;
     fn bz_loop_mem(on: *mut Loop) -> *mut ();
     fn bz_loop_now_ns(on: *const Loop) -> u64;
     fn bz_mem_alloc_raw(mem: *mut (), size: usize) -> *mut u8;
@@ -21,11 +22,23 @@ pub struct Place {
 /// Of the object that is at work. None between steps, so that nothing but the arena has state.
 static mut PLACE: *mut Place = null_mut();
 
-/// Does what the program calls: the object is at work meanwhile. A panic aborts, because the caller
-/// is no Rust: so it is the finding `crash`, with its text on standard error.
+/// The finding of a panic, which no caller catches: none is Rust.
+fn end(panic: Box<dyn Any + Send>) -> ! {
+    let text = match panic.downcast_ref::<&str>() {
+        Some(text) => text,
+        None => panic.downcast_ref::<String>().map_or("no text", String::as_str),
+    };
+    let mut line = [0; 200];
+    let length = text.len().min(line.len() - 1);
+    line[..length].copy_from_slice(&text.as_bytes()[..length]);
+    unsafe { bz_child_panic(line.as_ptr()) }
+}
+
+/// Does what the program calls: the object is at work meanwhile. A panic is the finding `crash`,
+/// with its text.
 pub unsafe fn inside<O>(place: *mut Place, work: impl FnOnce() -> O) -> O {
     PLACE = place;
-    let output = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| abort());
+    let output = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| end(panic));
     PLACE = null_mut();
     output
 }
