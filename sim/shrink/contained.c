@@ -1,19 +1,52 @@
 /* A contained program is shrunk in one child process, which is much faster than one for each run.
  * If a run ends it, nothing is lost but time. */
+#include <stddef.h>
+#include <string.h>
+
 #include "sim/judge/internal.h"
 #include "sim/shrink/internal.h"
+#include "traces/text.h"
 
 #define STOP_LOOKS_MAX 8u
 #define STEPS_OF_A_RUN 30u /* that take their time */
 
-/* Shared with the child. */
-struct shared {
-    struct bz_shrink_config config; /* of the child */
-    struct bz_program program;
-    struct bz_shrink_result result; /* its tape is in the memory of the child */
-    struct bz_shrink_size best;
-    volatile sig_atomic_t stop;
+/* What the child says of the smallest run, sealed with a sum. Nothing in it is a pointer. */
+struct report {
+    enum bz_shrink_end end;
+    uint64_t runs;
+    uint64_t runs_max;
+    uint64_t steps_max;
+    struct bz_shrink_size before;
+    struct bz_shrink_size after;
+    uint64_t digest;
+    int64_t values[BZ_PARAMS_MAX]; /* of the program, as are the next ones */
+    uint32_t program_steps_max;
+    uint32_t starvation_bound;
+    uint64_t lag_max_ns;
+    struct bz_answers answers;
+    uint64_t sum; /* 0: nothing was said */
 };
+
+/* Shared with the child, whose code may write over it. */
+struct shared {
+    struct bz_shrink_result result; /* of the child; the parent reads its `runs` alone, a hint */
+    struct bz_shrink_size best;     /* a hint */
+    volatile sig_atomic_t stop;     /* written by the parent */
+    struct report report;
+};
+
+/* Of the child. */
+struct work {
+    struct bz_shrink_config config;
+    struct bz_program program;
+    struct shared *shared;
+};
+
+static uint64_t sum_of(const struct report *report) {
+    return bz_checksum((const char *)report, offsetof(struct report, sum)) | 1u;
+}
+
+/* --- in the child ----------------------------------------------------------------------------- */
 
 static void note_progress(void *context, uint64_t runs, const struct bz_shrink_size *best) {
     struct shared *shared = context;
@@ -23,8 +56,47 @@ static void note_progress(void *context, uint64_t runs, const struct bz_shrink_s
 }
 
 static void shrink_in_child(void *context) {
-    struct shared *shared = context;
-    (void)bz_shrink_here(&shared->config, &shared->result);
+    const struct work *work = context;
+    struct report *report = &work->shared->report;
+    struct bz_shrink_result *result = &work->shared->result;
+    if (!bz_shrink_here(&work->config, result) || !result->has_answers) {
+        return;
+    }
+    report->end = result->end;
+    report->runs = result->runs;
+    report->runs_max = result->runs_max;
+    report->steps_max = result->steps_max;
+    report->before = result->before;
+    report->after = result->after;
+    report->digest = result->digest;
+    memcpy(report->values, result->program.args.values, sizeof report->values);
+    report->program_steps_max = result->program.steps_max;
+    report->starvation_bound = result->program.starvation_bound;
+    report->lag_max_ns = result->program.lag_max_ns;
+    report->answers = result->program.answers;
+    __atomic_store_n(&report->sum, sum_of(report), __ATOMIC_RELEASE);
+}
+
+/* --- in the parent ---------------------------------------------------------------------------- */
+
+bool bz_board_share(const struct bz_program *program, struct bz_board **shared) {
+    *shared = program->contain.is_on ? bz_shared_alloc(sizeof **shared) : NULL;
+    return !program->contain.is_on || *shared != NULL;
+}
+
+enum bz_run_end bz_board_run(const struct bz_program *program, struct bz_world *world,
+                             const struct bz_run_start *start, struct bz_board *shared) {
+    struct bz_board *board = start->context;
+    struct bz_run_start own = *start;
+    if (shared != NULL) {
+        bz_board_give(shared, board);
+        own.context = shared;
+    }
+    enum bz_run_end end = bz_program_run_from(program, world, &own);
+    if (shared != NULL) {
+        (void)bz_board_take(board, shared, &world->judge->tape);
+    }
+    return end;
 }
 
 static enum bz_child_state wait_for(const struct bz_shrink_config *config, struct shared *shared,
@@ -38,7 +110,8 @@ static enum bz_child_state wait_for(const struct bz_shrink_config *config, struc
             return state;
         }
         if (config->on_progress != NULL) {
-            config->on_progress(config->context, shared->result.runs, &shared->best);
+            const struct bz_shrink_size best = shared->best;
+            config->on_progress(config->context, shared->result.runs, &best);
         }
         shared->stop = config->budget.stop != NULL ? *config->budget.stop : BZ_STOP_NONE;
         looks += shared->stop != BZ_STOP_NONE;
@@ -50,39 +123,76 @@ static enum bz_child_state wait_for(const struct bz_shrink_config *config, struc
     }
 }
 
-/* The tape of the smallest run, from a run in a process of its own: it must be the same run. */
+/* False: there is no report, or it was written over. */
+static bool read_report(const struct bz_shrink_config *config, const struct report *shared,
+                        struct bz_shrink_result *result) {
+    struct report report;
+    const struct bz_param *params = config->program->scenario->params;
+    memcpy(&report, shared, sizeof report);
+    bool is_sound = report.sum != 0 && report.sum == sum_of(&report) &&
+                    report.end <= BZ_SHRINK_INTERRUPTED &&
+                    report.answers.count <= BZ_ANSWERS_ENTRIES_MAX;
+    for (uint32_t index = 0; is_sound && params[index].name != NULL; index++) {
+        is_sound = report.values[index] >= params[index].least &&
+                   report.values[index] <= params[index].most;
+    }
+    *result = (struct bz_shrink_result){.end = report.end,
+                                        .runs = report.runs,
+                                        .runs_max = report.runs_max,
+                                        .steps_max = report.steps_max,
+                                        .before = report.before,
+                                        .after = report.after,
+                                        .digest = report.digest,
+                                        .program = *config->program,
+                                        .has_answers = true};
+    struct bz_program *program = &result->program;
+    memcpy(program->args.values, report.values, sizeof report.values);
+    program->strategy = &bz_strategy_answers;
+    program->steps_max = report.program_steps_max;
+    program->starvation_bound = report.starvation_bound;
+    program->lag_max_ns = report.lag_max_ns;
+    program->answers = report.answers;
+    program->profile.steps = 0;
+    return is_sound;
+}
+
+/* The violation and the tape of the smallest run, from a run in a process of its own. It must be
+ * the same run, and violate the same oracle. */
 static bool confirm(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
-    result->program.contain = config->program->contain;
+    const char *oracle = config->trace->verdict.oracle;
     struct bz_world *world = bz_program_new_world(&result->program);
-    bool is_same = world != NULL && bz_program_run(&result->program, world, 0) == BZ_RUN_VIOLATED &&
+    bool is_same = world != NULL && oracle != NULL &&
+                   bz_program_run(&result->program, world, 0) == BZ_RUN_VIOLATED &&
+                   strcmp(bz_judge_violation(world->judge)->oracle, oracle) == 0 &&
                    bz_judge_digest(world->judge) == result->digest &&
                    bz_tape_copy(&result->tape, &world->judge->tape);
+    if (is_same) {
+        result->violation = *bz_judge_violation(world->judge);
+    }
     bz_world_destroy(world);
     return is_same;
 }
 
 bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
     struct shared *shared = bz_shared_alloc(sizeof *shared);
+    struct work work = {.config = *config, .program = *config->program, .shared = shared};
     struct bz_child child;
     if (shared == NULL) {
         return false;
     }
-    shared->config = *config;
-    shared->program = *config->program;
-    shared->program.contain.is_on = false; /* in the child */
-    shared->config.program = &shared->program;
-    shared->config.budget.stop = &shared->stop;
-    shared->config.on_progress = note_progress;
-    shared->config.context = shared;
+    work.program.contain.is_on = false; /* in the child */
+    work.config.program = &work.program;
+    work.config.budget.stop = &shared->stop;
+    work.config.on_progress = note_progress;
+    work.config.context = shared;
     bool is_ok = false;
-    if (bz_child_start(&child, &config->program->contain, NULL, shrink_in_child, shared)) {
+    if (bz_child_start(&child, &config->program->contain, NULL, shrink_in_child, &work)) {
         child.counter = &shared->result.runs;
         child.contain.step_ns *= STEPS_OF_A_RUN; /* it sees runs, and no steps */
         is_ok = wait_for(config, shared, &child) == BZ_CHILD_DONE &&
-                shared->result.end <= BZ_SHRINK_INTERRUPTED && shared->result.has_answers;
+                read_report(config, &shared->report, result);
     }
     if (is_ok) {
-        *result = shared->result;
         bz_tape_init(&result->tape, NULL);
         is_ok = confirm(config, result);
         if (!is_ok) {

@@ -356,3 +356,57 @@ int bz_edit_compare(const struct bz_edit *a, const struct bz_edit *b) {
     order = order != 0 ? order : compare_numbers(a->part, b->part);
     return order != 0 ? order : compare_numbers(a->value, b->value);
 }
+
+/* --- a board that a child process shares ------------------------------------------------------ */
+
+void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from) {
+    memcpy(to->items, from->items, from->count * sizeof from->items[0]);
+    to->count = from->count;
+}
+
+void bz_board_give(struct bz_board *shared, const struct bz_board *own) {
+    shared->source = own->source;
+    bz_edits_copy(&shared->edits, &own->edits);
+    shared->forced_question = own->forced_question;
+    shared->forced_answer = own->forced_answer;
+    shared->script = own->script;
+    shared->is_free = own->is_free;
+    shared->free_after = own->free_after;
+    shared->free_seed = own->free_seed;
+}
+
+/* Whether an edit of the run is what the tape has at its place. */
+static bool is_on_tape(const struct bz_edit *edit, const struct bz_choice *choice) {
+    bool is_draw = choice->label != NULL;
+    return edit->label == choice->label && edit->kind == choice->kind &&
+           edit->step == choice->step && (!is_draw || edit->value == choice->value) &&
+           edit->bound == choice->bound;
+}
+
+bool bz_board_take(struct bz_board *own, const struct bz_board *shared,
+                   const struct bz_tape *tape) {
+    uint32_t count = shared->made.count;
+    uint32_t point_count = shared->point_count;
+    unsigned char is_full; /* a byte of any value */
+    memcpy(&is_full, &shared->is_full, 1);
+    own->looked = shared->looked < UINT32_MAX ? shared->looked : 0;
+    own->loop_draws = 0; /* their labels are pointers */
+    own->made.count = 0;
+    own->point_count = 0;
+    own->is_full = true;
+    if (is_full != 0 || count > BZ_EDITS_MAX || count != tape->count ||
+        point_count > BZ_EDITS_POINTS_MAX) {
+        return false;
+    }
+    memcpy(own->points, shared->points, point_count * sizeof own->points[0]);
+    for (uint32_t index = 0; index < count; index++) {
+        own->made.items[index] = shared->made.items[index];
+        if (!is_on_tape(&own->made.items[index], &tape->choices[index])) {
+            return false;
+        }
+    }
+    own->made.count = count;
+    own->point_count = point_count;
+    own->is_full = false;
+    return true;
+}

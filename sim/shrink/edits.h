@@ -12,7 +12,11 @@
  *
  * The strategy `edits` makes the choices of a list of edits; or of a tape, or of a script
  * (choice/answers.h). It notes what it chose as edits and as a script, and which choices there
- * were. Its state is a board, which lies in memory that child processes share.
+ * were. Its state is a board.
+ *
+ * A contained run is made on a board that it shares with its child process. Its code may write over
+ * that. So the process that asks has a board of its own, and takes over only what fits the tape of
+ * the judge, which is checked as well (judge/adopt.c).
  */
 #ifndef BZ_SIM_SHRINK_EDITS_H
 #define BZ_SIM_SHRINK_EDITS_H
@@ -104,6 +108,15 @@ struct bz_board {
 
 /* bz_run_start.context is the board. A tape, if that is the source, must fit strictly. */
 extern const struct bz_strategy bz_strategy_edits;
+
+void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from);
+
+/* In the process that asks, before a contained run: copies what the choices come from. */
+void bz_board_give(struct bz_board *shared, const struct bz_board *own);
+
+/* After it: copies what was chosen, and which choice points there were. Follows no pointer of the
+ * shared board. False, and `own` is full, if it makes no sense. */
+bool bz_board_take(struct bz_board *own, const struct bz_board *shared, const struct bz_tape *tape);
 
 /* What a run of so many steps has cost: a step with a thousand tasks costs more than one with two.
  */

@@ -1,22 +1,23 @@
 /* Leaps, out of a local minimum: to programs that no single step down leads to. Each is small, and
  * its small schedules are tried. What they find depends on the program alone.
  *
- *     up      one parameter goes back up to what it was, to save a deviation
+ *     up      one parameter goes back up to its default, or two do, to save a deviation
  *     down    all parameters but two go to their least values at once
  *     across  one goes back up, and another one goes down */
 #include "sim/shrink/internal.h"
 
 #define CHOICES_MAX 4u
 #define RUNS_OF_A_LEAP 2000u
+#define RUNS_OF_A_PAIR 200u
 
 /* Tries small schedules of a program. */
 static bool leap(struct bz_shrinking *shrinking, const struct bz_program *program,
-                 uint32_t deviations, uint32_t choices) {
+                 uint32_t deviations, uint32_t choices, uint64_t runs) {
     const struct bz_failing *best = shrinking->best;
     struct bz_shrink_limits limits = {.deviations = deviations,
                                       .cancels = best->size.cancels,
                                       .choices = choices < CHOICES_MAX ? choices : CHOICES_MAX,
-                                      .runs = RUNS_OF_A_LEAP};
+                                      .runs = runs};
     bool is_searched = shrinking->is_searched;
     bool is_smaller = bz_shrink_goes_on(shrinking) && bz_shrink_enter(shrinking, program) &&
                       bz_shrink_search_within(shrinking, &limits);
@@ -25,28 +26,38 @@ static bool leap(struct bz_shrinking *shrinking, const struct bz_program *progra
 }
 
 bool bz_shrink_leap_to(struct bz_shrinking *shrinking, const struct bz_program *program) {
+    uint64_t key = bz_shrink_key_of_leap(shrinking, program);
     uint32_t deviations = shrinking->best->size.deviations;
-    bool is_smaller = deviations > 0 && leap(shrinking, program, deviations - 1, CHOICES_MAX);
+    bool is_smaller = deviations > 0 && bz_shrink_done(shrinking, key) == NULL &&
+                      leap(shrinking, program, deviations - 1, CHOICES_MAX, RUNS_OF_A_LEAP);
+    if (!is_smaller) {
+        bz_shrink_note_done(shrinking, key);
+    }
     return bz_shrink_enter(shrinking, &shrinking->result->program) && is_smaller;
 }
 
 /* What a parameter may go back up to. */
 static int64_t top_of(const struct bz_shrinking *shrinking, uint32_t index) {
-    const struct bz_program *given = shrinking->config->program;
-    int64_t usual = given->scenario->params[index].value;
-    return given->args.values[index] < usual ? given->args.values[index] : usual;
+    return shrinking->config->program->scenario->params[index].value;
 }
 
+/* All of them: the first one that saves a deviation may need more tasks than another one. */
 static bool leap_up(struct bz_shrinking *shrinking) {
-    const struct bz_param *params = shrinking->config->program->scenario->params;
-    uint32_t choices = shrinking->best->edits.count + 2;
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
     uint32_t deviations = shrinking->best->size.deviations;
+    uint32_t choices = shrinking->best->edits.count + 2;
     bool is_smaller = false;
-    for (uint32_t index = 0; params[index].name != NULL && deviations > 0 && !is_smaller; index++) {
-        struct bz_program program = shrinking->result->program;
-        if (program.args.values[index] < top_of(shrinking, index)) {
-            program.args.values[index] = top_of(shrinking, index);
-            is_smaller = leap(shrinking, &program, deviations - 1, choices);
+    for (uint32_t one = 0; params[one].name != NULL && deviations > 0; one++) {
+        for (uint32_t other = one; params[other].name != NULL; other++) {
+            struct bz_program program = best;
+            int64_t *values = program.args.values;
+            bool may_rise =
+                values[one] < top_of(shrinking, one) && values[other] < top_of(shrinking, other);
+            values[one] = top_of(shrinking, one);
+            values[other] = top_of(shrinking, other);
+            is_smaller |= may_rise && leap(shrinking, &program, deviations - 1, choices,
+                                           one == other ? RUNS_OF_A_LEAP : RUNS_OF_A_PAIR);
         }
     }
     return is_smaller;
@@ -70,7 +81,7 @@ static bool leap_down(struct bz_shrinking *shrinking) {
                             best.args.values[other] > params[other].least;
             program.args.values[other] = best.args.values[other];
             is_smaller = are_both && leap(shrinking, &program, shrinking->best->size.deviations,
-                                          shrinking->best->edits.count + 2);
+                                          shrinking->best->edits.count + 2, RUNS_OF_A_LEAP);
             program.args.values[other] = params[other].least;
         }
         program.args.values[one] = params[one].least;
@@ -91,7 +102,7 @@ static bool leap_across(struct bz_shrinking *shrinking) {
             program.args.values[down]--;
             is_smaller = up != down && best.args.values[up] < top_of(shrinking, up) &&
                          best.args.values[down] > params[down].least &&
-                         leap(shrinking, &program, 0, shrinking->best->edits.count);
+                         leap(shrinking, &program, 0, shrinking->best->edits.count, RUNS_OF_A_LEAP);
         }
     }
     return is_smaller;

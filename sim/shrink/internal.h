@@ -27,12 +27,20 @@ struct bz_shrink_group {
     uint32_t counts[2];
 };
 
+/* What is done with a best run, once it is known to lead nowhere: it is not done again. */
+#define BZ_SHRINK_DONE 256u
+struct bz_done {
+    uint64_t key;     /* of what is done with which run */
+    bool is_searched; /* for passes */
+};
+
 struct bz_shrinking {
     const struct bz_shrink_config *config;
     struct bz_shrink_result *result;
-    struct bz_board *board; /* shared with child processes */
-    struct bz_trial *trial; /* where runs are made */
-    struct bz_tape tape;    /* that the board plays */
+    struct bz_board *board;
+    struct bz_board *shared; /* of contained runs; NULL: they are not */
+    struct bz_trial *trial;  /* where runs are made */
+    struct bz_tape tape;     /* that the board plays */
     /* What fails in the same way. */
     struct bz_violation wanted;
     char wanted_object[BZ_TRACE_NAME_BYTES_MAX + 1];
@@ -40,9 +48,14 @@ struct bz_shrinking {
     struct bz_tape best_tape;
     uint64_t cost_max; /* of `cost`, see bz_edits_cost() */
     uint64_t cost;
-    uint64_t run_cost;             /* of each run, besides */
-    uint32_t steps_max;            /* of a run: those of the given one */
-    struct bz_shrink_group *group; /* where it begins again; NULL: nowhere yet */
+    uint64_t run_cost;                   /* of each run, besides */
+    uint32_t steps_given;                /* of the given run */
+    uint32_t steps_max;                  /* a run that has more is longer than the given one */
+    struct bz_shrink_group *group;       /* where it begins again; NULL: nowhere yet */
+    struct bz_done done[BZ_SHRINK_DONE]; /* the last ones, in a ring */
+    uint64_t done_count;
+    uint64_t common;       /* the key of what every given run leads to; 0: unknown */
+    bool is_common_longer; /* than the given run */
     /* Of the best run: */
     bool is_settled;  /* no pass made it smaller, and none was cut by a budget */
     bool is_searched; /* all schedules with as few choices were tried */
@@ -65,9 +78,14 @@ int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_e
 /* The tasks of the program in the present run; not those that the variant creates. */
 uint32_t bz_shrink_tasks_of(const struct bz_judge *judge);
 
-void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from);
-
 /* --- contained.c ------------------------------------------------------------------------------ */
+
+/* A board for the child processes of a contained program; NULL for others. False without memory. */
+bool bz_board_share(const struct bz_program *program, struct bz_board **shared);
+
+/* One run with the board that is start->context. */
+enum bz_run_end bz_board_run(const struct bz_program *program, struct bz_world *world,
+                             const struct bz_run_start *start, struct bz_board *shared);
 
 /* Shrinks in this process. */
 bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_result *result);
@@ -86,9 +104,13 @@ bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *pr
 uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found);
 
 /* Begins again with runs of programs as campaigns draw them: first of any of them, then of those
- * with fewer tasks than the best one has. So what comes of it hardly depends on the program that
- * was given. False: a budget ended before. */
-bool bz_shrink_drawn(struct bz_shrinking *shrinking);
+ * with fewer tasks. What comes of it, shrinking->common, depends on the way of failing alone, and
+ * not on the run that was given. False: a budget ended before. */
+bool bz_shrink_common(struct bz_shrinking *shrinking);
+
+/* Does so among runs that are not longer than the given one, if those of bz_shrink_common() were.
+ * False: a budget ended before. */
+bool bz_shrink_shorter(struct bz_shrinking *shrinking);
 
 /* Makes smaller what another run of the trial leads to, by `deepen`, as if it were the best; it
  * becomes the best if it gets smaller than that. True if it does. */
@@ -100,6 +122,19 @@ bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *st
 
 bool bz_shrink_passes(struct bz_shrinking *shrinking);
 bool bz_shrink_leaps(struct bz_shrinking *shrinking);
+
+/* Of the best run: equal for equal runs of equal parameters. Never 0. */
+uint64_t bz_shrink_key(const struct bz_shrinking *shrinking);
+
+/* Of the best run, and of a program to which it may leap; NULL: to any. */
+uint64_t bz_shrink_key_of_leap(const struct bz_shrinking *shrinking,
+                               const struct bz_program *program);
+
+/* NULL: it is not known to lead nowhere. */
+const struct bz_done *bz_shrink_done(const struct bz_shrinking *shrinking, uint64_t key);
+
+/* Notes that it leads nowhere, unless a budget has ended it. */
+void bz_shrink_note_done(struct bz_shrinking *shrinking, uint64_t key);
 
 /* --- passes: each goes on while the budget lasts, and returns whether the best run got smaller --
  */

@@ -12,6 +12,7 @@
 #define PROBES_CONTAINED 20u
 #define DRAWS 64u
 #define PROBES_OF_A_DRAW 10u
+#define PROBES_OF_A_DOUBLE 30u
 
 bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *program) {
     struct bz_trial *trial = shrinking->trial;
@@ -126,8 +127,9 @@ uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found
 
 /* --- drawn programs --------------------------------------------------------------------------- */
 
-/* The program with the sizes that a campaign draws for the `number`-th time (sim/program/sizes.h);
- * 0: with the usual ones. No parameter is above `most`. */
+/* The program with the sizes that a campaign draws for the `number`-th time (sim/program/sizes.h); 0:
+ * with the usual ones. No parameter is above `most`. A bound of starvation that is not above its
+ * default was set by a person. */
 static void draw(const struct bz_program *given, uint32_t number, const int64_t *most,
                  struct bz_program *program) {
     struct bz_program usual = *given;
@@ -136,7 +138,9 @@ static void draw(const struct bz_program *given, uint32_t number, const int64_t 
         usual.args.values[index] = params[index].value;
     }
     usual.pinned = 0;
-    usual.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
+    if (usual.starvation_bound > BZ_STARVATION_BOUND_DEFAULT) {
+        usual.starvation_bound = BZ_STARVATION_BOUND_DEFAULT;
+    }
     *program = usual;
     if (number > 0) {
         bz_sizes_draw(&usual, (uint64_t)(number - 1) * BZ_SIZES_SEEDS + BZ_SIZES_AT, program);
@@ -147,22 +151,47 @@ static void draw(const struct bz_program *given, uint32_t number, const int64_t 
     }
 }
 
-/* Fills `group` with the smallest failing runs of drawn programs. */
-static void find_drawn(struct bz_shrinking *shrinking, const int64_t *most,
-                       struct bz_shrink_group *group) {
-    uint32_t *counts = group->counts;
-    memset(group->counts, 0, sizeof group->counts);
-    for (uint32_t number = 0; number <= DRAWS && bz_shrink_goes_on(shrinking); number++) {
+/* Puts the failing runs of a program that are small enough into the group. */
+static void find_in(struct bz_shrinking *shrinking, const struct bz_program *program,
+                    uint32_t probes) {
+    struct bz_shrink_group *group = shrinking->group;
+    bool is_ready = bz_shrink_enter(shrinking, program) && measure(shrinking);
+    for (uint32_t seed = 0; is_ready && seed < probes && bz_shrink_goes_on(shrinking); seed++) {
+        struct bz_shrink_size size;
+        bool fails = probe(shrinking, seed, &size);
+        for (unsigned rank = 0; fails && rank < 2; rank++) {
+            group->counts[rank] =
+                keep(shrinking, &size, rank == 1, group->found[rank], group->counts[rank]);
+        }
+    }
+}
+
+/* Fills the group with the smallest failing runs of drawn programs. */
+static void find_drawn(struct bz_shrinking *shrinking, const int64_t *most) {
+    const struct bz_program *given = shrinking->config->program;
+    uint32_t draws = given->scenario->sizes != NULL ? DRAWS : 0;
+    for (uint32_t number = 0; number <= draws; number++) {
         struct bz_program program;
-        draw(shrinking->config->program, number, most, &program);
-        uint32_t probes = number == 0 ? PROBES : PROBES_OF_A_DRAW;
-        bool is_ready = bz_shrink_enter(shrinking, &program) && measure(shrinking);
-        for (uint32_t seed = 0; is_ready && seed < probes && bz_shrink_goes_on(shrinking); seed++) {
-            struct bz_shrink_size size;
-            bool fails = probe(shrinking, seed, &size);
-            for (unsigned rank = 0; fails && rank < 2; rank++) {
-                counts[rank] = keep(shrinking, &size, rank == 1, group->found[rank], counts[rank]);
-            }
+        draw(given, number, most, &program);
+        find_in(shrinking, &program, number > 0 ? PROBES_OF_A_DRAW : PROBES);
+    }
+}
+
+/* With those of the best program within `most`, if one of its other parameters is doubled: fewer
+ * tasks may need more rounds than are ever drawn. */
+static void find_doubled(struct bz_shrinking *shrinking, const int64_t *most) {
+    const struct bz_program best = shrinking->result->program;
+    const struct bz_param *params = best.scenario->params;
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        struct bz_program program = best;
+        int64_t *values = program.args.values;
+        for (uint32_t other = 0; params[other].name != NULL; other++) {
+            values[other] = values[other] > most[other] ? most[other] : values[other];
+        }
+        values[index] =
+            values[index] > params[index].most / 2 ? params[index].most : 2 * values[index];
+        if (most[index] == INT64_MAX && values[index] > best.args.values[index]) {
+            find_in(shrinking, &program, PROBES_OF_A_DOUBLE);
         }
     }
 }
@@ -175,26 +204,40 @@ static bool pass_and_leap(struct bz_shrinking *shrinking) {
     return bz_shrink_leap_to(shrinking, &program) && bz_shrink_passes(shrinking);
 }
 
+/* Both orders may have it. */
+static bool is_in_first(const struct bz_shrink_group *group, const struct bz_failing *start) {
+    bool is_there = false;
+    for (uint32_t index = 0; index < group->counts[0] && !is_there; index++) {
+        const struct bz_failing *other = &group->found[0][index];
+        is_there = memcmp(other->program.args.values, start->program.args.values,
+                          sizeof start->program.args.values) == 0 &&
+                   bz_shrink_compare(&other->size, &other->edits, &start->size, &start->edits) == 0;
+    }
+    return is_there;
+}
+
 /* Likewise all of the group, the first of which is the best one now; the smallest of them stays. */
 static bool deepen_group(struct bz_shrinking *shrinking) {
     const struct bz_shrink_group *group = shrinking->group;
     (void)pass_and_leap(shrinking);
     for (unsigned place = 1; place < 2 * BZ_SHRINK_OTHERS; place++) {
-        const struct bz_failing *start =
-            &group->found[place / BZ_SHRINK_OTHERS][place % BZ_SHRINK_OTHERS];
-        if (place % BZ_SHRINK_OTHERS < group->counts[place / BZ_SHRINK_OTHERS] &&
-            bz_shrink_goes_on(shrinking) && bz_shrink_enter(shrinking, &start->program)) {
+        unsigned rank = place / BZ_SHRINK_OTHERS;
+        const struct bz_failing *start = &group->found[rank][place % BZ_SHRINK_OTHERS];
+        if (place % BZ_SHRINK_OTHERS < group->counts[rank] &&
+            (rank == 0 || !is_in_first(group, start)) && bz_shrink_goes_on(shrinking) &&
+            bz_shrink_enter(shrinking, &start->program)) {
             (void)bz_shrink_other(shrinking, start, pass_and_leap);
         }
     }
     return bz_shrink_leaps(shrinking);
 }
 
-static bool begin_in_drawn(struct bz_shrinking *shrinking, const int64_t *most) {
+/* In what the group has now. */
+static bool begin_in_group(struct bz_shrinking *shrinking,
+                           bool (*deepen)(struct bz_shrinking *shrinking)) {
     const struct bz_shrink_group *group = shrinking->group;
-    find_drawn(shrinking, most, shrinking->group);
     return group->counts[0] > 0 && bz_shrink_enter(shrinking, &group->found[0][0].program) &&
-           bz_shrink_other(shrinking, &group->found[0][0], deepen_group);
+           bz_shrink_other(shrinking, &group->found[0][0], deepen);
 }
 
 /* In those that have fewer tasks than the best one: one less of a parameter that counts them. */
@@ -211,20 +254,41 @@ static bool begin_with_fewer(struct bz_shrinking *shrinking) {
     for (uint32_t index = 0; params[index].name != NULL && !is_smaller; index++) {
         if (counts[index] && most[index] > params[index].least) {
             most[index]--;
-            is_smaller = begin_in_drawn(shrinking, most);
+            memset(shrinking->group->counts, 0, sizeof shrinking->group->counts);
+            find_drawn(shrinking, most);
+            find_doubled(shrinking, most);
+            is_smaller = begin_in_group(shrinking, deepen_group);
             most[index]++;
         }
     }
     return is_smaller;
 }
 
-bool bz_shrink_drawn(struct bz_shrinking *shrinking) {
-    int64_t most[BZ_PARAMS_MAX];
-    const struct bz_program *given = shrinking->config->program;
-    if (given->scenario->sizes == NULL || given->contain.is_on) {
-        return true;
+/* From now on a run of more steps is longer than the given one. */
+static void limit_steps(struct bz_shrinking *shrinking, uint32_t steps_max) {
+    shrinking->steps_max = steps_max;
+    shrinking->best->size.is_longer = shrinking->best->size.steps > steps_max;
+    memset(shrinking->done, 0, sizeof shrinking->done); /* under another limit */
+}
+
+/* The group of all drawn programs, and what comes of it. */
+static bool deepen_all(struct bz_shrinking *shrinking) {
+    (void)deepen_group(shrinking);
+    while (bz_shrink_goes_on(shrinking) && begin_with_fewer(shrinking)) {
     }
-    shrinking->group = malloc(sizeof *shrinking->group);
+    if (shrinking->steps_max == UINT32_MAX) {
+        bool is_sure =
+            bz_shrink_goes_on(shrinking) && shrinking->is_settled && shrinking->is_searched;
+        shrinking->common = is_sure ? bz_shrink_key(shrinking) : 0;
+        shrinking->is_common_longer = shrinking->best->size.steps > shrinking->steps_given;
+        limit_steps(shrinking, shrinking->steps_given);
+    }
+    return false;
+}
+
+static bool begin_in_drawn(struct bz_shrinking *shrinking, uint32_t steps_max) {
+    int64_t most[BZ_PARAMS_MAX];
+    shrinking->group = calloc(1, sizeof *shrinking->group);
     if (shrinking->group == NULL) {
         bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
         return false;
@@ -232,11 +296,29 @@ bool bz_shrink_drawn(struct bz_shrinking *shrinking) {
     for (uint32_t index = 0; index < BZ_PARAMS_MAX; index++) {
         most[index] = INT64_MAX;
     }
-    (void)begin_in_drawn(shrinking, most);
-    while (bz_shrink_goes_on(shrinking) && begin_with_fewer(shrinking)) {
-    }
+    limit_steps(shrinking, steps_max);
+    find_drawn(shrinking, most);
+    (void)begin_in_group(shrinking, deepen_all);
+    limit_steps(shrinking, shrinking->steps_given);
     free(shrinking->group);
     return bz_shrink_goes_on(shrinking);
+}
+
+bool bz_shrink_common(struct bz_shrinking *shrinking) {
+    struct bz_program *program = &shrinking->result->program;
+    if (program->contain.is_on) {
+        return true; /* each run takes too long */
+    }
+    bool goes_on = begin_in_drawn(shrinking, UINT32_MAX);
+    if (bz_shrink_key(shrinking) == shrinking->common &&
+        program->starvation_bound > BZ_STARVATION_BOUND_DEFAULT) {
+        program->starvation_bound = BZ_STARVATION_BOUND_DEFAULT; /* as in the run that it found */
+    }
+    return goes_on;
+}
+
+bool bz_shrink_shorter(struct bz_shrinking *shrinking) {
+    return !shrinking->is_common_longer || begin_in_drawn(shrinking, shrinking->steps_given);
 }
 
 /* --- from another run ------------------------------------------------------------------------- */

@@ -8,10 +8,10 @@
 #include "sim/judge/internal.h"
 #include "sim/program/replay.h"
 #include "sim/shrink/internal.h"
+#include "traces/text.h"
 
 #define RUNS_BETWEEN_REPORTS 256u
-#define LONG_RUN 500u /* steps */
-#define PHASES 4u
+#define LONG_RUN 500u                 /* steps */
 #define PROCESS_NS UINT64_C(10000000) /* of a run in a process of its own */
 #define DYING_NS UINT64_C(50000000)   /* of one that ends it */
 
@@ -83,11 +83,6 @@ uint32_t bz_shrink_tasks_of(const struct bz_judge *judge) {
     return judge->shadow.task_count - helpers;
 }
 
-void bz_edits_copy(struct bz_edits *to, const struct bz_edits *from) {
-    memcpy(to->items, from->items, from->count * sizeof from->items[0]);
-    to->count = from->count;
-}
-
 /* --- one run ---------------------------------------------------------------------------------- */
 
 static bool is_stopped(const struct bz_shrinking *shrinking) {
@@ -112,7 +107,7 @@ static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_s
     struct bz_judge *judge = shrinking->trial->world->judge;
     *bz_judge_stats(judge) = (struct bz_run_stats){.runs = 0};
     enum bz_run_end end =
-        bz_program_run_from(&shrinking->trial->program, shrinking->trial->world, start);
+        bz_board_run(&shrinking->trial->program, shrinking->trial->world, start, shrinking->shared);
     shrinking->result->runs++;
     shrinking->cost += shrinking->run_cost + bz_edits_cost(shrinking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
@@ -205,32 +200,87 @@ static bool play_trace(struct bz_shrinking *shrinking) {
     snprintf(shrinking->wanted_object, sizeof shrinking->wanted_object, "%s",
              object == NULL ? "" : object);
     shrinking->best->size.is_longer = true;
-    shrinking->steps_max = bz_judge_steps(judge);
+    shrinking->steps_given = bz_judge_steps(judge);
+    shrinking->steps_max = shrinking->steps_given;
     result->end = BZ_SHRINK_TOO_LARGE;
     return bz_shrink_improve(shrinking);
 }
 
+static uint64_t key_of(const struct bz_program *program, uint64_t digest) {
+    uint64_t words[BZ_PARAMS_MAX + 2] = {program->steps_max, digest};
+    memcpy(&words[2], program->args.values, sizeof program->args.values);
+    return bz_checksum((const char *)words, sizeof words) | 1u;
+}
+
+uint64_t bz_shrink_key(const struct bz_shrinking *shrinking) {
+    return key_of(&shrinking->result->program, shrinking->best->digest);
+}
+
+uint64_t bz_shrink_key_of_leap(const struct bz_shrinking *shrinking,
+                               const struct bz_program *program) {
+    uint64_t key = bz_shrink_key(shrinking);
+    return program == NULL ? ~key | 1u : key_of(program, key);
+}
+
+const struct bz_done *bz_shrink_done(const struct bz_shrinking *shrinking, uint64_t key) {
+    const struct bz_done *found = NULL;
+    for (uint32_t index = 0; index < BZ_SHRINK_DONE && found == NULL; index++) {
+        found = shrinking->done[index].key == key ? &shrinking->done[index] : NULL;
+    }
+    return found;
+}
+
+void bz_shrink_note_done(struct bz_shrinking *shrinking, uint64_t key) {
+    if (bz_shrink_goes_on(shrinking)) {
+        shrinking->done[shrinking->done_count++ % BZ_SHRINK_DONE] =
+            (struct bz_done){.key = key, .is_searched = shrinking->is_searched};
+    }
+}
+
+static bool is_known(struct bz_shrinking *shrinking) {
+    const struct bz_done *done = bz_shrink_done(shrinking, bz_shrink_key(shrinking));
+    if (done != NULL) {
+        shrinking->is_settled = true;
+        shrinking->is_searched = done->is_searched;
+    }
+    return done != NULL;
+}
+
 /* All passes on the best run, until nothing changes. False: a budget ended before. */
 bool bz_shrink_passes(struct bz_shrinking *shrinking) {
+    bool (*const passes[])(struct bz_shrinking *) = {bz_shrink_choices, bz_shrink_params,
+                                                     bz_shrink_tasks, bz_shrink_search};
     bool has_changed = true;
     if (shrinking->best->size.steps > LONG_RUN) {
         (void)bz_shrink_params(shrinking); /* all else costs less in a smaller program */
     }
     while (has_changed && bz_shrink_goes_on(shrinking)) {
-        (void)bz_shrink_choices(shrinking);
-        has_changed = bz_shrink_params(shrinking);
-        has_changed |= bz_shrink_tasks(shrinking);
-        has_changed |= bz_shrink_search(shrinking);
+        has_changed = false;
+        for (uint32_t pass = 0; pass < sizeof passes / sizeof passes[0]; pass++) {
+            if (is_known(shrinking)) {
+                return true;
+            }
+            has_changed |= passes[pass](shrinking) && pass > 0;
+        }
     }
     shrinking->is_settled = !has_changed && bz_shrink_goes_on(shrinking);
+    if (shrinking->is_settled) {
+        bz_shrink_note_done(shrinking, bz_shrink_key(shrinking));
+    }
     return shrinking->is_settled;
 }
 
 /* Leaps, and what they lead to. */
 bool bz_shrink_leaps(struct bz_shrinking *shrinking) {
-    while (bz_shrink_goes_on(shrinking) &&
-           (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
-        (void)bz_shrink_passes(shrinking);
+    bool is_done = false;
+    while (!is_done && bz_shrink_goes_on(shrinking)) {
+        uint64_t key = bz_shrink_key_of_leap(shrinking, NULL);
+        is_done = bz_shrink_done(shrinking, key) != NULL;
+        if (!is_done && (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
+            (void)bz_shrink_passes(shrinking);
+        } else if (!is_done) {
+            bz_shrink_note_done(shrinking, key);
+        }
     }
     return bz_shrink_goes_on(shrinking);
 }
@@ -253,25 +303,38 @@ static bool begin_elsewhere(struct bz_shrinking *shrinking) {
     return bz_shrink_goes_on(shrinking);
 }
 
+/* What a given run leads to may be smaller than what every one leads to, or shorter. Then other
+ * runs of its program may lead further. */
+static bool go_elsewhere(struct bz_shrinking *shrinking) {
+    return bz_shrink_key(shrinking) == shrinking->common ||
+           (begin_elsewhere(shrinking) && bz_shrink_leaps(shrinking) &&
+            bz_shrink_shorter(shrinking));
+}
+
+static enum bz_shrink_end end_of(const struct bz_shrinking *shrinking, bool is_cut) {
+    const volatile sig_atomic_t *stop = shrinking->config->budget.stop;
+    if (is_stopped(shrinking)) {
+        return stop != NULL && *stop == BZ_STOP_TIME ? BZ_SHRINK_OUT_OF_TIME
+                                                     : BZ_SHRINK_INTERRUPTED;
+    }
+    return is_cut || !shrinking->is_settled                ? BZ_SHRINK_OUT_OF_BUDGET
+           : bz_shrink_key(shrinking) == shrinking->common ? BZ_SHRINK_MINIMAL
+                                                           : BZ_SHRINK_ONE_MINIMAL;
+}
+
+/* The search for the common run may always spend as much. So what comes of it does not depend on
+ * what was spent before. */
 static void shrink(struct bz_shrinking *shrinking) {
-    struct bz_shrink_result *result = shrinking->result;
-    bool (*const phases[])(struct bz_shrinking *) = {bz_shrink_passes, begin_elsewhere,
-                                                     bz_shrink_leaps, bz_shrink_drawn};
-    uint64_t cost_max = shrinking->cost_max;
+    static bool (*const phases[])(struct bz_shrinking *) = {bz_shrink_passes, bz_shrink_leaps,
+                                                            bz_shrink_common, go_elsewhere};
+    uint64_t most = shrinking->cost_max;
     bool is_cut = false;
-    for (uint32_t phase = 0; phase < PHASES;
-         phase++) { /* each leaves something for those after it */
-        shrinking->cost_max = cost_max / PHASES * (phase + 1);
+    for (uint32_t phase = 0; phase < sizeof phases / sizeof phases[0]; phase++) {
+        const uint64_t limits[] = {most / 4, most / 8 * 3, shrinking->cost + most / 2, most};
+        shrinking->cost_max = limits[phase];
         is_cut |= !phases[phase](shrinking);
     }
-    bool is_settled = shrinking->is_settled;
-    const volatile sig_atomic_t *stop = shrinking->config->budget.stop;
-    result->end = is_stopped(shrinking) && stop != NULL && *stop == BZ_STOP_TIME
-                      ? BZ_SHRINK_OUT_OF_TIME
-                  : is_stopped(shrinking)  ? BZ_SHRINK_INTERRUPTED
-                  : is_cut || !is_settled  ? BZ_SHRINK_OUT_OF_BUDGET
-                  : shrinking->is_searched ? BZ_SHRINK_MINIMAL
-                                           : BZ_SHRINK_ONE_MINIMAL;
+    shrinking->result->end = end_of(shrinking, is_cut);
 }
 
 /* Whether the trial makes the best run again, by its tape. */
@@ -352,9 +415,10 @@ bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_resu
     bz_tape_init(&shrinking.best_tape, NULL);
     set_budget(&shrinking);
     trial.world = bz_program_new_world(&trial.program);
-    shrinking.board = bz_shared_alloc(sizeof *shrinking.board);
-    shrinking.best = bz_shared_alloc(sizeof *shrinking.best);
-    if (trial.world == NULL || shrinking.board == NULL || shrinking.best == NULL) {
+    shrinking.board = calloc(1, sizeof *shrinking.board);
+    shrinking.best = calloc(1, sizeof *shrinking.best);
+    bool has_shared = bz_board_share(config->program, &shrinking.shared);
+    if (trial.world == NULL || shrinking.board == NULL || shrinking.best == NULL || !has_shared) {
         bz_lack_text(result->lack, sizeof result->lack, NULL, "a shrinking run");
     } else if (play_trace(&shrinking)) {
         result->before = shrinking.best->size;
@@ -365,8 +429,9 @@ bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_resu
         result->end = BZ_SHRINK_NO_RESOURCE;
     }
     bz_world_destroy(trial.world);
-    bz_shared_free(shrinking.best, sizeof *shrinking.best);
-    bz_shared_free(shrinking.board, sizeof *shrinking.board);
+    bz_shared_free(shrinking.shared, sizeof *shrinking.shared);
+    free(shrinking.best);
+    free(shrinking.board);
     bz_tape_fini(&shrinking.best_tape);
     bz_tape_fini(&shrinking.tape);
     return result->end <= BZ_SHRINK_INTERRUPTED;

@@ -13,16 +13,22 @@
  *   3. Tasks are left out, whichever they are, with a parameter that counts them.
  *   4. All schedules with as few choices as the best run are tried, as far as the budget lasts.
  *
- * Again from 1, until nothing changes. Then all of it begins again with other runs of the given
- * program. Then come leaps to small programs that no single step down leads to, and mixes of drawn
- * programs. At last it begins again with runs of programs as campaigns draw them, and with those
- * that have fewer tasks, until no smaller run comes of them. So the result depends little on the
- * run that was given. It is the same on every machine: a budget is a number of steps, not a time
- * (sim/program/budget.h). Each run that is accepted is run again, from its own tape.
+ * Again from 1, until nothing changes. Then come leaps to small programs that no single step down
+ * leads to, and mixes of drawn programs.
  *
- * A result is `minimal` if all of this came to its end, no budget cut it short, and every schedule
- * of its program with as few choices was tried. So no smaller run of this program fails in the same
- * way. One of another program may; only such programs were tried as are named above.
+ * All of that depends on the given run. So it is done again with runs that do not: those of
+ * programs as campaigns draw them on fixed seeds, and of those with fewer tasks, whatever their
+ * length, until no smaller run comes of them. What they lead to is the common result of all runs
+ * that fail in this way. If the given run led to another one, other runs of its program follow, and
+ * those of drawn programs that are not longer. The smallest run of all is the result. It is the
+ * same on every machine: a budget is a number of steps, not a time (sim/program/budget.h). Each run
+ * that is accepted is run again, from its own tape.
+ *
+ * A result is `minimal` if it is the common one, no budget cut the search short, and every schedule
+ * of its program with as few choices was tried. So two runs that fail in the same way, with the
+ * same settings but for parameters, never have two different results that are both `minimal`. No
+ * smaller run of this program fails in the same way. One of another program may; only such programs
+ * were tried as are named above.
  *
  * A contained program is shrunk in one child process (sim/contain/contain.h). If a run ends that,
  * each run gets a process of its own.
@@ -39,7 +45,8 @@
 
 enum bz_shrink_end {
     BZ_SHRINK_MINIMAL = 0,       /* see above */
-    BZ_SHRINK_ONE_MINIMAL = 1,   /* no choice can be left out, and no parameter lowered */
+    BZ_SHRINK_ONE_MINIMAL = 1,   /* no choice can be left out, and no parameter lowered; another
+                                    run with this failure may end smaller, or larger */
     BZ_SHRINK_OUT_OF_BUDGET = 2, /* it may get smaller */
     BZ_SHRINK_OUT_OF_TIME = 3,   /* likewise */
     BZ_SHRINK_INTERRUPTED = 4,   /* likewise */

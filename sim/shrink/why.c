@@ -1,6 +1,7 @@
 #include "sim/shrink/why.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/judge/internal.h"
@@ -13,7 +14,8 @@ struct asking {
     struct bz_why *why;
     const struct bz_program *program;
     struct bz_world *world;
-    struct bz_board *board; /* shared with child processes */
+    struct bz_board *board;
+    struct bz_board *shared; /* of contained runs; NULL: they are not */
     uint64_t cost;
     /* The choice points of the run: how many, the number of the first, and their answers. */
     uint32_t point_count;
@@ -37,7 +39,7 @@ static enum bz_run_end run(struct asking *asking, uint64_t seed) {
     struct bz_judge *judge = asking->world->judge;
     struct bz_run_start start = {
         .seed = seed, .strategy = &bz_strategy_edits, .context = asking->board};
-    enum bz_run_end end = bz_program_run_from(asking->program, asking->world, &start);
+    enum bz_run_end end = bz_board_run(asking->program, asking->world, &start, asking->shared);
     asking->why->runs++;
     asking->cost += bz_edits_cost(asking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
@@ -281,14 +283,16 @@ bool bz_why_find(const struct bz_program *program, const volatile sig_atomic_t *
     *why = (struct bz_why){.samples =
                                program->contain.is_on ? BZ_WHY_SAMPLES_CONTAINED : BZ_WHY_SAMPLES};
     asking.world = bz_program_new_world(&own);
-    asking.board = bz_shared_alloc(sizeof *asking.board);
+    asking.board = calloc(1, sizeof *asking.board);
+    bool has_shared = bz_board_share(program, &asking.shared);
     bool is_ok = false;
-    if (asking.world == NULL || asking.board == NULL) {
+    if (asking.world == NULL || asking.board == NULL || !has_shared) {
         bz_lack_text(why->lack, sizeof why->lack, NULL, "an explanation");
     } else {
         is_ok = ask(&asking);
     }
     bz_world_destroy(asking.world);
-    bz_shared_free(asking.board, sizeof *asking.board);
+    bz_shared_free(asking.shared, sizeof *asking.shared);
+    free(asking.board);
     return is_ok;
 }
