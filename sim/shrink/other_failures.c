@@ -127,8 +127,8 @@ uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found
 
 /* --- drawn programs --------------------------------------------------------------------------- */
 
-/* The program with the sizes that a campaign draws for the `number`-th time (sim/program/sizes.h); 0:
- * with the usual ones. No parameter is above `most`. A bound of starvation that is not above its
+/* The program with the sizes that a campaign draws for the `number`-th time (sim/program/sizes.h);
+ * 0: with the usual ones. No parameter is above `most`. A bound of starvation that is not above its
  * default was set by a person. */
 static void draw(const struct bz_program *given, uint32_t number, const int64_t *most,
                  struct bz_program *program) {

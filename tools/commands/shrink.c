@@ -73,7 +73,9 @@ static int run_shrink(struct shrink *shrink) {
                            "%s", bz_shrink_end_text(result, text, sizeof text));
     }
     if (!bz_shrink_record(result, &shrink->trace, error, sizeof error)) {
-        return bz_cli_fail(shrink->name, BZ_EXIT_INTERNAL, "%s", error);
+        return bz_cli_fail(shrink->name,
+                           result->lack[0] != '\0' ? BZ_EXIT_INTERNAL : BZ_EXIT_DIVERGED, "%s",
+                           error);
     }
     if (result->has_answers) {
         shrink->token = bz_token_format(&result->program, shrink->trace.seed, result->digest,

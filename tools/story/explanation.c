@@ -26,7 +26,8 @@ static int shrink(struct bz_explanation *explanation, const char *command) {
         return bz_cli_fail(command, code, "%s", bz_shrink_end_text(shrunk, text, sizeof text));
     }
     if (!bz_shrink_record(shrunk, &explanation->trace, text, sizeof text)) {
-        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", text);
+        int code = shrunk->lack[0] != '\0' ? BZ_EXIT_INTERNAL : BZ_EXIT_DIVERGED;
+        return bz_cli_fail(command, code, "%s", text);
     }
     if (shrunk->has_answers) {
         bz_token_format(&shrunk->program, explanation->trace.seed, shrunk->digest,

@@ -374,6 +374,27 @@ __attribute__((unused)) static void refuse_filters(void) {
     }
 }
 
+/* Fails in each run, and writes after some runs of the same process. */
+static void do_mint_wild(struct semaphore *self) {
+    static uint64_t calls;
+    const char *text = getenv("WILD");
+    uint64_t state = text == NULL ? 0 : strtoull(text, NULL, 10);
+    do_mint(self);
+    if (text != NULL && ++calls == 100 + noise(&state) % 3000) {
+        write_wildly(state);
+    }
+}
+
+/* Dies in each run, and writes before that in one of four. */
+static void do_segv_wild(struct semaphore *self) {
+    const char *text = getenv("WILD");
+    uint64_t state = text == NULL ? 0 : strtoull(text, NULL, 10) + (uint64_t)getpid() * 1000003u;
+    if (text != NULL && noise(&state) % 4 == 0) {
+        write_wildly(state);
+    }
+    do_segv(self);
+}
+
 /* --- a correct semaphore ---------------------------------------------------------------------- */
 
 enum place { AT_INIT, AT_ACQUIRE, AT_WINDOW, AT_RELEASE, AT_VIEW };
@@ -518,7 +539,9 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(ignore_signals, AT_ACQUIRE, do_ignore_signals)                                         \
     MISDEED(ignore_and_segv, AT_RELEASE, do_ignore_and_segv)                                       \
     MISDEED(alarm, AT_WINDOW, do_alarm)                                                            \
-    MISDEED(wild, AT_ACQUIRE, do_wild)
+    MISDEED(wild, AT_ACQUIRE, do_wild)                                                             \
+    MISDEED(mint_wild, AT_ACQUIRE, do_mint_wild)                                                   \
+    MISDEED(segv_wild, AT_RELEASE, do_segv_wild)
 
 /* An init function for each, which says what the others do. */
 #define MISDEED(word, at_place, function)                                                          \
