@@ -29,7 +29,8 @@ struct bz_command {
     const char *summary;
     int (*run)(int argc, char **argv);
 };
-extern const struct bz_command bz_commands[];
+/* Those of `buzzer`; another program sets its own before bz_cli_main(). */
+extern const struct bz_command *bz_commands;
 
 /* NULL after a message, if there is none of that name. */
 const struct bz_command *bz_commands_find(const char *name);
@@ -49,10 +50,8 @@ int bz_command_diff(int argc, char **argv);
 int bz_command_explore(int argc, char **argv);
 int bz_command_fuzz(int argc, char **argv);
 int bz_command_help(int argc, char **argv);
-int bz_command_lockstep(int argc, char **argv);
 int bz_command_list(int argc, char **argv);
 int bz_command_merge(int argc, char **argv);
-int bz_command_mutants(int argc, char **argv);
 int bz_command_new(int argc, char **argv);
 int bz_command_replay(int argc, char **argv);
 int bz_command_explain(int argc, char **argv);

@@ -10,7 +10,7 @@
 
 const char *argp_program_version = "buzzer " BZ_VERSION;
 
-const struct bz_command bz_commands[] = {
+static const struct bz_command shipped[] = {
     {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"merge", "join the shards of a campaign into one report", bz_command_merge},
@@ -23,11 +23,7 @@ const struct bz_command bz_commands[] = {
     {"corpus", "replay every trace of a folder, also on fixed code", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
-    {"mutants", "plant faults in the primitives, and see which oracle finds each",
-     bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
-    {"lockstep", "compare a reference with the real interpreter, step by step",
-     bz_command_lockstep},
     {"check-plugin", "check that a plug-in keeps the contract of a variant",
      bz_command_check_plugin},
     {"new", "write the skeleton of a new variant or scenario", bz_command_new},
@@ -36,7 +32,9 @@ const struct bz_command bz_commands[] = {
     {"completion", "print the completion script for a shell", bz_command_completion},
     {NULL, NULL, NULL},
 };
-#define COMMAND_COUNT (sizeof bz_commands / sizeof bz_commands[0] - 1)
+#define COMMANDS_MAX (sizeof shipped / sizeof shipped[0])
+
+const struct bz_command *bz_commands = shipped;
 
 static error_t parse_option(int key, char *arg, struct argp_state *state) {
     int *command_index = state->input;
@@ -61,16 +59,17 @@ static char *help_filter(int key, const char *text, void *input) {
     }
     char *list = bz_lack_check(malloc(4096), "the help");
     int length = snprintf(list, 4096, "Commands:\n");
-    for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        length += snprintf(list + length, 4096 - (size_t)length, "  %-12s %s\n",
-                           bz_commands[index].name, bz_commands[index].summary);
+    for (const struct bz_command *command = bz_commands; command->name != NULL; command++) {
+        length += snprintf(list + length, 4096 - (size_t)length, "  %-12s %s\n", command->name,
+                           command->summary);
     }
     snprintf(list + length, 4096 - (size_t)length,
-             "\n'buzzer help COMMAND' describes one, and so does the manual page "
-             "buzzer-COMMAND(1).\n\n"
+             "\n'%s COMMAND --help' describes one; 'man buzzer' and 'man buzzer-COMMAND' are "
+             "the manual.\n\n"
              "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
              "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
-             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
+             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.",
+             bz_cli_program);
     return list;
 }
 
@@ -83,11 +82,12 @@ static const struct argp argp = {
 };
 
 const struct bz_command *bz_commands_find(const char *name) {
-    const char *names[COMMAND_COUNT];
-    for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        names[index] = bz_commands[index].name;
-        if (strcmp(name, names[index]) == 0) {
-            return &bz_commands[index];
+    const char *names[COMMANDS_MAX];
+    size_t count = 0;
+    for (const struct bz_command *command = bz_commands; command->name != NULL; command++) {
+        names[count++] = command->name;
+        if (strcmp(name, command->name) == 0) {
+            return command;
         }
     }
     const struct bz_gone *gone = bz_gone_find(name, NULL, NULL);
@@ -95,7 +95,7 @@ const struct bz_command *bz_commands_find(const char *name) {
         bz_gone_refuse(bz_cli_program, gone);
     }
     bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
-                bz_cli_hint(name, names, COMMAND_COUNT), bz_cli_program);
+                bz_cli_hint(name, names, count), bz_cli_program);
     return NULL;
 }
 

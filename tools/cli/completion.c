@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/mutants/mutants.h"
 #include "sim/choice/strategy.h"
 #include "sim/explore/explore.h"
 #include "tools/cli/cli.h"
@@ -134,12 +133,6 @@ static void offer_reductions(void) {
     }
 }
 
-static void offer_mutants(void) {
-    for (const struct bz_mutant *mutant = bz_mutants; mutant->name != NULL; mutant++) {
-        offer_word(mutant->name, mutant->source);
-    }
-}
-
 static void offer_files(void) {
     puts(":files");
 }
@@ -152,13 +145,19 @@ static const struct {
     const char *name; /* in the help */
     void (*offer)(void);
 } kinds[] = {
-    {"COMMAND", offer_commands}, {"DIR", offer_folders},
-    {"ENTRY", offer_entries},    {"FILE", offer_files},
-    {"FILE.so", offer_files},    {"LIST", offer_reductions},
-    {"MUTANT", offer_mutants},   {"NAME=VALUE", offer_parameters},
-    {"P", offer_primitives},     {"PYTHON", offer_files},
-    {"S", offer_strategies},     {"SCENARIO", offer_scenarios},
-    {"TRACE.json", offer_files}, {"V", offer_variants},
+    {"COMMAND", offer_commands},
+    {"DIR", offer_folders},
+    {"ENTRY", offer_entries},
+    {"FILE", offer_files},
+    {"FILE.so", offer_files},
+    {"LIST", offer_reductions},
+    {"NAME=VALUE", offer_parameters},
+    {"P", offer_primitives},
+    {"PYTHON", offer_files},
+    {"S", offer_strategies},
+    {"SCENARIO", offer_scenarios},
+    {"TRACE.json", offer_files},
+    {"V", offer_variants},
     {"WINDOWS", offer_windows},
 };
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])

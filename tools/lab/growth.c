@@ -1,5 +1,6 @@
-#include "tools/lab/growth.h"
-
+/* buzzer-lab scale: how time and memory grow with tasks and timers. tools/lab/README.md says what
+ * is measured. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,14 @@
 #include "sim/program/program.h"
 #include "sim/program/settings.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/options.h"
 #include "tools/cli/progress.h"
+#include "tools/commands/baseline.h"
+#include "tools/lab/lab.h"
 #include "tools/report/report.h"
 #include "traces/lack.h"
 
+#define SCALE_MOST 10000000u /* tasks or timers */
 #define REPEATS 9u
 #define REPEAT_STEPS 20000u
 
@@ -58,7 +63,7 @@ enum crowd_kind { CROWD_TASKS, CROWD_TIMERS, CROWD_KINDS };
 
 static const char *const crowd_names[] = {"waiting tasks", "timers"};
 static const char *const crowd_keys[] = {"waiting", "timers"};
-static const uint32_t crowd_most[] = {1000000, BZ_SCALE_MOST};
+static const uint32_t crowd_most[] = {1000000, SCALE_MOST};
 
 struct crowd {
     uint32_t count;
@@ -69,6 +74,7 @@ struct crowd {
 
 struct scale {
     uint32_t most;
+    bool is_json;
     size_t size_count;
     size_t size_ratio; /* the index of the size that is compared with the first */
     size_t row_count;
@@ -177,7 +183,7 @@ static int measure_rows(struct scale *scale, const char *command) {
 enum { TIMERS };
 
 static const struct bz_param timer_params[] = {
-    {"timers", "armed in the set-up", 1, 1, BZ_SCALE_MOST},
+    {"timers", "armed in the set-up", 1, 1, SCALE_MOST},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -230,7 +236,7 @@ static int measure_crowd(struct crowd *crowd, const char *command, struct cell *
 }
 
 static int measure_crowds(struct scale *scale, const char *command) {
-    static const uint32_t counts[] = {1000, 10000, 100000, 1000000, BZ_SCALE_MOST};
+    static const uint32_t counts[] = {1000, 10000, 100000, 1000000, SCALE_MOST};
     int code = BZ_EXIT_OK;
     for (unsigned kind = 0; kind < CROWD_KINDS; kind++) {
         uint32_t most = scale->most < crowd_most[kind] ? scale->most : crowd_most[kind];
@@ -327,18 +333,31 @@ static void print_json(const struct scale *scale) {
     bz_json_put(root);
 }
 
-int bz_scale(const char *command, uint32_t most, bool is_json) {
+static const struct bz_option options[] = {
+    {"most", "N", "The largest number of tasks or timers (default 10000000)", BZ_OPTION_NUMBER32,
+     offsetof(struct scale, most), .least = 1, .most = SCALE_MOST},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct scale, is_json)},
+    {NULL},
+};
+
+int bz_command_scale(int argc, char **argv) {
     struct scale *scale = bz_lack_check(calloc(1, sizeof *scale), "the measurements");
-    scale->most = most;
+    const struct bz_syntax syntax = {.options = options,
+                                     .target = scale,
+                                     .doc = "Measures how the time of a step and the memory grow "
+                                            "with tasks and timers."};
+    scale->most = SCALE_MOST;
+    (void)bz_options_parse(&syntax, argc, argv);
+    bz_baseline_pin();
     while (scale->size_count < SIZE_COUNT &&
-           (scale->size_count == 0 || sizes[scale->size_count] <= most)) {
+           (scale->size_count == 0 || sizes[scale->size_count] <= scale->most)) {
         scale->size_ratio = scale->size_count <= RATIO_SIZE ? scale->size_count : RATIO_SIZE;
         scale->size_count++;
     }
-    int code = measure_rows(scale, command);
-    code = code == BZ_EXIT_OK ? measure_crowds(scale, command) : code;
+    int code = measure_rows(scale, argv[0]);
+    code = code == BZ_EXIT_OK ? measure_crowds(scale, argv[0]) : code;
     if (code == BZ_EXIT_OK) {
-        (is_json ? print_json : print_text)(scale);
+        (scale->is_json ? print_json : print_text)(scale);
     }
     free(scale);
     return code;

@@ -1,5 +1,5 @@
-/* buzzer lockstep: the same drawn programs on a reference in C and in the real interpreter, step by
- * step. tools/README.md says what is compared. */
+/* buzzer-lab lockstep: the same drawn programs on a reference in C and in the real interpreter,
+ * step by step. tools/lab/README.md says what is compared. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
+#include "tools/lab/lab.h"
 #include "tools/lab/lockstep/partner.h"
 #include "tools/lab/lockstep/reference.h"
 #include "tools/lab/lockstep/side.h"

@@ -1,4 +1,4 @@
-/* buzzer mutants: puts one fault at a time into the shipped primitives and reports which oracle
+/* buzzer-lab mutants: puts one fault at a time into the shipped primitives and reports which oracle
  * finds it. */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
+#include "tools/lab/lab.h"
 #include "tools/lab/mutation.h"
 #include "tools/report/report.h"
 #include "traces/lack.h"
@@ -216,10 +217,6 @@ static int select_mutants(struct mutants *mutants) {
     while (bz_mutants[mutants->total].name != NULL) {
         mutants->total++;
     }
-    if (mutants->total == 0) {
-        return bz_cli_fail(mutants->name, BZ_EXIT_USAGE,
-                           "this program was built without mutants (CMake: BUZZER_MUTANTS)");
-    }
     const char **names = bz_lack_check(calloc(mutants->total, sizeof *names), "the mutants");
     mutants->results = bz_lack_check(bz_mutation_new(mutants->total), "the mutants");
     for (uint32_t index = 0; index < mutants->total; index++) {
@@ -249,8 +246,8 @@ int bz_command_mutants(int argc, char **argv) {
     const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
     if (strategy == NULL) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
-                           "no strategy '%s' ('%s list strategies' lists them)", mutants.strategy,
-                           bz_cli_program);
+                           "no strategy '%s' ('buzzer list strategies' lists them)",
+                           mutants.strategy);
     }
     char lack[BZ_LACK_BYTES];
     int code = select_mutants(&mutants);
