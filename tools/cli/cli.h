@@ -5,7 +5,6 @@
 #ifndef BZ_TOOLS_CLI_CLI_H
 #define BZ_TOOLS_CLI_CLI_H
 
-#include <argp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,16 +76,14 @@ extern int bz_cli_replay_verdict;
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);
 
-/* Sets argp's exit code and checks stdout at exit. Called first in main(). */
+/* Checks stdout at exit. Called first in main(). */
 void bz_cli_begin(void);
 
 /* The exit code of main(). With plug-ins, it ends the process here: their destructors do not run.
  */
 int bz_cli_end(int code);
 
-/* Parses a command line with argp. A usage error ends the process with BZ_EXIT_USAGE; for an
- * unknown long option the message names the nearest one. */
-void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+struct argp_state;
 
 /* A usage error: prints the message with a hint at --help, and ends the process with BZ_EXIT_USAGE.
  */

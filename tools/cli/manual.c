@@ -100,8 +100,7 @@ static void put_options(const struct bz_option *options, size_t count) {
         put_option(option);
         put_text(option->help, strlen(option->help));
     }
-    printf("%s", is_listing ? ".El\n.Pp\n" : "");
-    printf("Every command also has\n.Fl \\-help , \\-usage\nand\n.Fl \\-version .\n");
+    printf("%s", is_listing ? ".El\n" : "");
 }
 
 static void put_status(const char *status) {
@@ -121,8 +120,7 @@ static const char *part_of(const char *name, size_t *length) {
     return part;
 }
 
-static void put_page(const struct bz_syntax *syntax, const struct bz_option *options,
-                     size_t count) {
+static void put_page(const struct bz_syntax *syntax, const struct bz_line *line) {
     static const char status_mark[] = "Exit status: ";
     static const char examples_mark[] = ".Sh EXAMPLES\n";
     size_t length;
@@ -135,7 +133,7 @@ static void put_page(const struct bz_syntax *syntax, const struct bz_option *opt
     printf(".Sh DESCRIPTION\n");
     put_text(syntax->doc, status != NULL ? (size_t)(status - syntax->doc) : strlen(syntax->doc));
     printf("%.*s", (int)(examples - part), part);
-    put_options(options, count);
+    put_options(line->options, line->option_count);
     put_status(status != NULL ? status + sizeof status_mark - 1 : "");
     printf("%.*s.Sh SEE ALSO\n.Xr buzzer 1\n", (int)(end - examples), examples);
 }

@@ -3,12 +3,13 @@
 #ifndef BZ_TOOLS_CLI_REQUIRE_WINDOW_H
 #define BZ_TOOLS_CLI_REQUIRE_WINDOW_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sim/native/world.h"
+
+struct argp_state;
 
 struct bz_require_window {
     uint32_t windows[BZ_OP_COUNT]; /* bits 1 << window, by operation; [BZ_OP_NONE]: any operation */

@@ -86,64 +86,39 @@ static void check_options(struct argp_state *state, void *target) {
     if (run->seconds != 0 && run->selection == NULL) {
         run->runs = BZ_RUNS_MAX;
     }
-    if (run->resume == NULL) {
-        return;
-    }
-    bool has_required = false;
-    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        has_required |= run->required.windows[op] != 0;
-    }
-    const char *extra = run->options.scenario != NULL    ? run->options.scenario
-                        : run->options.variant != NULL   ? "variant"
-                        : run->options.setting_count > 0 ? run->options.settings[0].name
-                        : run->selection != NULL         ? run->selection
-                        : run->has_seed_first            ? "seed-first"
-                        : run->shard.count > 0           ? "shard"
-                        : run->keep_going                ? "keep-going"
-                        : run->has_default_sizes         ? "sizes"
-                        : has_required                   ? "require-window"
-                        : run->out != NULL               ? "out"
-                        : run->corpus != NULL            ? "corpus"
-                                                         : NULL;
-    if (extra != NULL) {
-        bz_cli_misuse(
-            state,
-            "--resume takes the program, the seeds and the folder from the "
-            "checkpoint: leave out '%s'. It can be combined with --plugin, --jobs, --time, "
-            "--json and --quiet",
-            extra);
-    }
 }
 
 static const struct bz_option options[] = {
-    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
-    {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_once = true,
+    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_stored = true, .is_once = true,
      .parse = select_seeds},
-    {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
+    {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_stored = true,
      .is_once = true, .parse = select_seeds},
+    {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
+     .is_stored = true, .is_once = true, .parse = select_seeds},
     {"time", "T",
      "Run seeds for this long: 30s, 5m, 2h; with --runs or --seeds, stop at whichever comes "
      "first",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
     {"seed-first", "N", "First seed of --runs and --time (default 0)", BZ_OPTION_PARSED,
-     .is_once = true, .parse = set_seed_first},
-    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
-     .parse = set_shard},
+     .is_stored = true, .is_once = true, .parse = set_seed_first},
+    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = set_shard},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct bz_run, jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
-     BZ_OPTION_FLAG, offsetof(struct bz_run, keep_going)},
+     BZ_OPTION_FLAG, offsetof(struct bz_run, keep_going), .is_stored = true},
     {"check-determinism", NULL,
      "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
      "seeds, then one in 8192)",
      BZ_OPTION_FLAG, offsetof(struct bz_run, repeats_all)},
-    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_once = true,
-     .parse = set_sizes},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = set_sizes},
     {"require-window", "WINDOWS",
      "Exit with 4 unless a cancel struck in each of these windows, separated by commas: WINDOW, "
      "or OPERATION:WINDOW, such as acquire:woken",
-     BZ_OPTION_PARSED, offsetof(struct bz_run, required), .parse = bz_require_window_parse},
+     BZ_OPTION_PARSED, offsetof(struct bz_run, required), .is_stored = true,
+     .parse = bz_require_window_parse},
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
      "runs were alike",
@@ -155,11 +130,11 @@ static const struct bz_option options[] = {
      "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "
      "replayed first (with --order fifo, only those of this order); the exit status is 1 if one "
      "still fails",
-     BZ_OPTION_TEXT, offsetof(struct bz_run, out), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct bz_run, out), .is_stored = true, .is_once = true},
     {"corpus", "DIR",
      "Replay the traces of this scenario in DIR first (with --order fifo, only those of this "
      "order); if one fails, stop there, unless --keep-going",
-     BZ_OPTION_TEXT, offsetof(struct bz_run, corpus), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct bz_run, corpus), .is_stored = true, .is_once = true},
     {"resume", "DIR", "Continue the campaign that was started with --out DIR", BZ_OPTION_TEXT,
      offsetof(struct bz_run, resume), .is_once = true},
     BZ_CI_OPTIONS(struct bz_run, ci),

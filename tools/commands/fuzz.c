@@ -30,7 +30,6 @@ struct command {
     uint32_t jobs;
     bool has_sizes;
     bool has_default_sizes;
-    bool is_given; /* an option that --resume takes from the state */
     bool is_json;
     bool is_quiet;
     struct bz_fuzz fuzz;
@@ -47,7 +46,6 @@ static void set_time(struct argp_state *state, void *target, const char *option,
 static void set_slice(struct argp_state *state, void *target, const char *option, char *text) {
     struct command *command = target;
     command->slice_steps = bz_option_number(state, option, text, SLICE_LEAST, SLICE_MOST);
-    command->is_given = true;
 }
 
 static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
@@ -58,12 +56,7 @@ static void set_sizes(struct argp_state *state, void *target, const char *option
 
 static void check_options(struct argp_state *state, void *target) {
     const struct command *command = target;
-    bool has_more = command->scenarios[0] != NULL || command->options.variant_count > 0 ||
-                    command->options.setting_count > 0 || command->has_sizes || command->is_given;
-    if (command->resume != NULL && (has_more || command->out != NULL)) {
-        bz_cli_misuse(state, "--resume takes the campaign from its folder. It can be combined with "
-                             "--plugin, --jobs, --runs, --time, --json and --quiet");
-    } else if (command->resume == NULL && command->out == NULL) {
+    if (command->resume == NULL && command->out == NULL) {
         bz_cli_misuse(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "
                              "continues one");
     }
@@ -73,7 +66,7 @@ static const struct bz_option options[] = {
     {"out", "DIR",
      "Start a campaign in DIR: its state, findings, corpus and status (status.txt, status.json, "
      "status.html)",
-     BZ_OPTION_TEXT, offsetof(struct command, out), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct command, out), .is_stored = true, .is_once = true},
     {"resume", "DIR", "Continue the campaign in DIR", BZ_OPTION_TEXT,
      offsetof(struct command, resume), .is_once = true},
     {"runs", "N", "Stop after this many schedules in all (default: no limit)", BZ_OPTION_NUMBER,
@@ -85,9 +78,9 @@ static const struct bz_option options[] = {
      BZ_OPTION_NUMBER32, offsetof(struct command, jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"slice", "STEPS", "Steps that an arm runs before the next one does (default 500000)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_slice},
+     BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = set_slice},
     {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both kinds)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_sizes},
+     BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = set_sizes},
     {"json", NULL, "Print the status at the end as one JSON document", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
     {"quiet", NULL, "Print no progress, and nothing at the end", BZ_OPTION_FLAG,

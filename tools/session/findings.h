@@ -5,14 +5,14 @@
 
 #include <limits.h>
 
-#include <argp.h>
-
 #include "sim/program/replay.h"
 #include "sim/program/token.h"
 #include "sim/session/campaign.h"
 #include "sim/session/witness.h"
 #include "sim/shrink/shrink.h"
 #include "traces/trace.h"
+
+struct argp_state;
 
 struct bz_kept_finding {
     struct bz_trace trace;

@@ -2,11 +2,12 @@
 #ifndef BZ_TOOLS_SESSION_SHARD_H
 #define BZ_TOOLS_SESSION_SHARD_H
 
-#include <argp.h>
 #include <stdio.h>
 
 #include "sim/session/shard.h"
 #include "traces/json.h"
+
+struct argp_state;
 
 #define BZ_SHARD_HELP                                                                              \
     "Do only part I of N, with I from 1 to N; 'buzzer merge' joins the parts. auto: take I and N " \
