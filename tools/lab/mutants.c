@@ -218,7 +218,8 @@ static int select_mutants(struct mutants *mutants) {
         mutants->total++;
     }
     const char **names = bz_lack_check(calloc(mutants->total, sizeof *names), "the mutants");
-    mutants->results = bz_lack_check(bz_mutation_new(mutants->total), "the mutants");
+    mutants->results =
+        bz_lack_check(calloc(mutants->total, sizeof *mutants->results), "the mutants");
     for (uint32_t index = 0; index < mutants->total; index++) {
         names[index] = bz_mutants[index].name;
         if (mutants->only == NULL || fnmatch(mutants->only, names[index], 0) == 0) {
@@ -254,18 +255,20 @@ int bz_command_mutants(int argc, char **argv) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    const struct bz_mutation_config config = {.strategy = strategy,
-                                              .runs = mutants.runs,
-                                              .jobs = mutants.jobs,
-                                              .progress = &mutants.progress};
+    const struct bz_mutation_config config = {
+        .strategy = strategy, .runs = mutants.runs, .jobs = mutants.jobs};
     bz_interrupt_catch();
     bz_progress_begin(&mutants.progress, mutants.is_quiet, mutants.count, 0);
     mutants.progress.unit = "mutants";
-    bool is_done = bz_mutation_run(&config, mutants.results, mutants.count);
-    bz_progress_end(&mutants.progress);
+    bool is_done = true;
     for (uint32_t index = 0; index < mutants.count; index++) {
+        if (is_done && bz_interrupt_requested == 0) {
+            is_done = bz_mutation_judge(&config, &mutants.results[index]);
+        }
         mutants.counts[verdict_of(&mutants.results[index])]++;
+        bz_progress_show(&mutants.progress, index + 1, mutants.counts[VERDICT_KILLED]);
     }
+    bz_progress_end(&mutants.progress);
     code = is_done ? exit_code_of(mutants.counts)
                    : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s",
                                  bz_lack_text(lack, sizeof lack, "memory or processes", "mutants"));
@@ -274,6 +277,6 @@ int bz_command_mutants(int argc, char **argv) {
     } else if (is_done) {
         print_text(&mutants);
     }
-    bz_mutation_destroy(mutants.results, mutants.total);
+    free(mutants.results);
     return code;
 }
