@@ -66,29 +66,18 @@ static const char *default_variant(const struct bz_options *options, char *error
                                    size_t error_bytes) {
     const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
     const char *primitive = bz_options_setting(options, "primitive");
-    const char *only = NULL;
-    uint32_t loaded = 0;
-    uint32_t fitting = 0;
-    char names[BZ_ERROR_BYTES / 2] = "";
-    for (size_t index = 0; bz_cli_catalog.variants[index] != NULL; index++) {
-        const struct bz_variant *variant = bz_cli_catalog.variants[index];
-        if (bz_plugins_file(variant) == NULL) {
-            continue;
-        }
-        loaded++;
-        if (scenario == NULL || fits(variant, scenario, primitive)) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", fitting > 0 ? ", " : "",
-                     variant->name);
-            only = variant->name;
-            fitting++;
-        }
-    }
+    const char *names[BZ_OPTION_VARIANTS_MAX];
+    char list[BZ_ERROR_BYTES / 2] = "";
     if (scenario != NULL && scenario->runtime != NULL) {
         return scenario->runtime->variant;
     }
-    if (loaded == 0 || scenario == NULL) {
+    if (scenario == NULL || !bz_options_has_plugins()) {
         return "buzzer";
+    }
+    size_t fitting = bz_options_fitting(options, names, BZ_OPTION_VARIANTS_MAX);
+    for (size_t index = 0; index < fitting; index++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s%s", index > 0 ? ", " : "", names[index]);
     }
     if (fitting == 0) {
         bz_fail(error, error_bytes,
@@ -98,11 +87,11 @@ static const char *default_variant(const struct bz_options *options, char *error
                 primitive != NULL ? primitive : "", scenario->name);
     } else if (fitting > 1) {
         bz_fail(error, error_bytes,
-                "the plug-ins have %" PRIu32 " variants for scenario '%s'; "
+                "the plug-ins have %zu variants for scenario '%s'; "
                 "name one with --variant: %s",
-                fitting, scenario->name, names);
+                fitting, scenario->name, list);
     }
-    return fitting == 1 ? only : NULL;
+    return fitting == 1 ? names[0] : NULL;
 }
 
 int bz_options_program(const struct bz_options *options, const char *name,
