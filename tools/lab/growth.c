@@ -15,7 +15,6 @@
 #include "tools/cli/progress.h"
 #include "tools/commands/baseline.h"
 #include "tools/lab/lab.h"
-#include "tools/report/report.h"
 #include "traces/lack.h"
 
 #define SCALE_MOST 10000000u /* tasks or timers */
@@ -62,7 +61,6 @@ enum crowd_kind { CROWD_TASKS, CROWD_TIMERS, CROWD_KINDS };
 #endif
 
 static const char *const crowd_names[] = {"waiting tasks", "timers"};
-static const char *const crowd_keys[] = {"waiting", "timers"};
 static const uint32_t crowd_most[] = {1000000, SCALE_MOST};
 
 struct crowd {
@@ -74,7 +72,6 @@ struct crowd {
 
 struct scale {
     uint32_t most;
-    bool is_json;
     size_t size_count;
     size_t size_ratio; /* the index of the size that is compared with the first */
     size_t row_count;
@@ -303,40 +300,9 @@ static void print_text(const struct scale *scale) {
         REPEATS, REPEAT_STEPS, sizes[scale->size_ratio]);
 }
 
-static void print_json(const struct scale *scale) {
-    struct bz_json *root = bz_json_new_object();
-    struct bz_json *steps = bz_json_add_array(root, "steps");
-    for (size_t index = 0; index < scale->row_count; index++) {
-        const struct row *row = &scale->rows[index];
-        for (size_t size = 0; size < scale->size_count; size++) {
-            struct bz_json *item = bz_json_append_object(steps);
-            bz_json_add_string(item, "program", row->program);
-            bz_json_add_string(item, "strategy", row->strategy);
-            bz_json_add_number(item, "tasks", sizes[size]);
-            bz_json_add_decimal(item, "ns_per_step", row->cells[size].step_ns);
-            bz_json_add_decimal(item, "ratio_to_least", ratio(row, size));
-            bz_json_add_decimal(item, "start_ms", start_ms(&row->cells[size]));
-        }
-    }
-    for (unsigned kind = 0; kind < CROWD_KINDS; kind++) {
-        struct bz_json *items = bz_json_add_array(root, crowd_keys[kind]);
-        for (size_t index = 0; index < scale->crowd_counts[kind]; index++) {
-            const struct crowd *crowd = &scale->crowds[kind][index];
-            struct bz_json *item = bz_json_append_object(items);
-            bz_json_add_number(item, "count", crowd->count);
-            bz_json_add_number(item, "bytes", crowd->bytes);
-            bz_json_add_decimal(item, "bytes_each", (double)crowd->bytes / crowd->count);
-            bz_json_add_number(item, "steps", crowd->steps);
-            bz_json_add_decimal(item, "ns_each", crowd->each_ns);
-        }
-    }
-    bz_json_put(root);
-}
-
 static const struct bz_option options[] = {
     {"most", "N", "The largest number of tasks or timers (default 10000000)", BZ_OPTION_NUMBER32,
      offsetof(struct scale, most), .least = 1, .most = SCALE_MOST},
-    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct scale, is_json)},
     {NULL},
 };
 
@@ -357,7 +323,7 @@ int bz_command_scale(int argc, char **argv) {
     int code = measure_rows(scale, argv[0]);
     code = code == BZ_EXIT_OK ? measure_crowds(scale, argv[0]) : code;
     if (code == BZ_EXIT_OK) {
-        (scale->is_json ? print_json : print_text)(scale);
+        print_text(scale);
     }
     free(scale);
     return code;

@@ -14,7 +14,6 @@
 #include "tools/cli/progress.h"
 #include "tools/lab/lab.h"
 #include "tools/lab/mutation.h"
-#include "tools/report/report.h"
 #include "traces/lack.h"
 
 #define RUNS_DEFAULT 1000u
@@ -35,7 +34,6 @@ struct mutants {
     const char *only;
     uint64_t runs;
     uint32_t jobs;
-    bool is_json;
     bool is_quiet;
     struct bz_progress progress;
     struct bz_mutation *results; /* space for every mutant */
@@ -54,7 +52,6 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct mutants, only)},
     {"jobs", "N", "Number of processes at a time; it does not change the results (default 2)",
      BZ_OPTION_NUMBER32, offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
-    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct mutants, is_json)},
     {"quiet", NULL, "Print survivors and totals only", BZ_OPTION_FLAG,
      offsetof(struct mutants, is_quiet)},
     {NULL},
@@ -89,7 +86,8 @@ static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
     return kills;
 }
 
-/* --- for people ------------------------------------------------------------------------------- */
+/* --- the report --------------------------------------------------------------------------------
+ */
 
 static void print_result(const struct bz_mutation *result, bool is_quiet) {
     const struct bz_mutant *mutant = result->mutant;
@@ -154,62 +152,6 @@ static void print_text(const struct mutants *mutants) {
     }
 }
 
-/* --- for programs ----------------------------------------------------------------------------- */
-
-/* The words for a verdict: the result of a mutant, the key of the total. */
-static const char *const result_words[VERDICT_COUNT] = {"killed", "equivalent", "survived",
-                                                        "not-equivalent", "not-judged"};
-static const char *const total_keys[VERDICT_COUNT] = {"killed", "equivalent", "survived",
-                                                      "not_equivalent", "not_judged"};
-
-static void add_result(struct bz_json *results, const struct bz_mutation *result) {
-    const struct bz_mutant *mutant = result->mutant;
-    struct bz_json *item = bz_json_append_object(results);
-    bz_json_add_string(item, "mutant", mutant->name);
-    bz_json_add_string(item, "kind", mutant->kind);
-    bz_json_add_string(item, "source", mutant->source);
-    bz_json_add_number(item, "line", mutant->line);
-    bz_json_add_string(item, "change", mutant->change);
-    bz_json_add_string(item, "settings", mutant->settings);
-    bz_json_add_string(item, "equivalent", mutant->equivalent);
-    bz_json_add_string(item, "result", result_words[verdict_of(result)]);
-    bz_json_add_number(item, "schedules", result->schedules);
-    if (result->oracle == NULL) {
-        bz_json_add_string(item, "killed_by", NULL);
-        return;
-    }
-    struct bz_json *killer = bz_json_add_object(item, "killed_by");
-    bz_json_add_string(killer, "oracle", result->oracle);
-    bz_json_add_string(killer, "scenario", result->scenario);
-    bz_json_add_string(killer, "primitive", result->primitive);
-    bz_json_add_string(killer, "order", bz_order_name(result->order));
-    bz_json_add_hex(killer, "seed", result->seed);
-    bz_json_add_string(killer, "message", result->message);
-}
-
-static void print_json(const struct mutants *mutants, int code) {
-    struct bz_json *root = bz_json_new_object();
-    bz_json_add_string(root, "strategy", mutants->strategy);
-    bz_json_add_number(root, "runs", mutants->runs);
-    bz_json_add_number(root, "mutants", mutants->count);
-    for (unsigned verdict = 0; verdict < VERDICT_COUNT; verdict++) {
-        bz_json_add_number(root, total_keys[verdict], mutants->counts[verdict]);
-    }
-    struct bz_json *killers = bz_json_add_object(root, "kills");
-    for (uint32_t index = 0; index < bz_oracle_count; index++) {
-        uint32_t kills = kills_of(mutants, bz_oracles[index].name);
-        if (kills > 0) {
-            bz_json_add_number(killers, bz_oracles[index].name, kills);
-        }
-    }
-    struct bz_json *results = bz_json_add_array(root, "results");
-    for (uint32_t index = 0; index < mutants->count; index++) {
-        add_result(results, &mutants->results[index]);
-    }
-    bz_json_add_number(root, "exit_code", (uint64_t)code);
-    bz_json_put(root);
-}
-
 /* --- the command ------------------------------------------------------------------------------ */
 
 /* Fills the list of results with the selected mutants. Returns an exit code. */
@@ -272,9 +214,7 @@ int bz_command_mutants(int argc, char **argv) {
     code = is_done ? exit_code_of(mutants.counts)
                    : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s",
                                  bz_lack_text(lack, sizeof lack, "memory or processes", "mutants"));
-    if (is_done && mutants.is_json) {
-        print_json(&mutants, code);
-    } else if (is_done) {
+    if (is_done) {
         print_text(&mutants);
     }
     free(mutants.results);
