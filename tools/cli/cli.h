@@ -83,11 +83,11 @@ void bz_cli_begin(void);
  */
 int bz_cli_end(int code);
 
-struct argp_state;
+struct bz_parse;
 
 /* A usage error: prints the message with a hint at --help, and ends the process with BZ_EXIT_USAGE.
  */
-void bz_cli_misuse(const struct argp_state *state, const char *format, ...)
+void bz_cli_misuse(const struct bz_parse *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix

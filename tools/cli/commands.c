@@ -34,7 +34,7 @@ static const struct bz_command shipped[] = {
 
 const struct bz_command *bz_commands = shipped;
 
-static void check_command(struct argp_state *state, void *target) {
+static void check_command(struct bz_parse *state, void *target) {
     if (*(const char **)target == NULL) {
         bz_cli_misuse(state, "a command is missing");
     }

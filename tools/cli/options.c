@@ -25,7 +25,7 @@
 #define HELP_COLUMN 29 /* of the texts of options */
 
 /* The command line of a command, and all its options. */
-struct argp_state {
+struct bz_parse {
     const char *name; /* of the command */
     const struct bz_syntax *syntax;
     struct bz_option options[OPTIONS_MAX];
@@ -50,8 +50,8 @@ const struct bz_option bz_options_everywhere[] = {
 
 /* --- what all commands share ------------------------------------------------------------------ */
 
-static void add_plugin(struct argp_state *state, void *target, const char *name, char *text) {
-    struct argp_state *parser = target;
+static void add_plugin(struct bz_parse *state, void *target, const char *name, char *text) {
+    struct bz_parse *parser = target;
     (void)name;
     if (parser->plugin_count == PLUGINS_MAX) {
         bz_cli_misuse(state, "more than %u plug-ins", PLUGINS_MAX);
@@ -59,13 +59,13 @@ static void add_plugin(struct argp_state *state, void *target, const char *name,
     parser->plugins[parser->plugin_count++] = text;
 }
 
-static void set_step_time(struct argp_state *state, void *target, const char *name, char *text) {
+static void set_step_time(struct bz_parse *state, void *target, const char *name, char *text) {
     (void)target;
     bz_cli_catalog.contain.step_ns =
         bz_option_number(state, name, text, 1, STEP_MS_MAX) * UINT64_C(1000000);
 }
 
-static void set_memory(struct argp_state *state, void *target, const char *name, char *text) {
+static void set_memory(struct bz_parse *state, void *target, const char *name, char *text) {
     (void)target;
     bz_cli_catalog.contain.memory_bytes =
         bz_option_number(state, name, text, MEMORY_MIB_MIN, MEMORY_MIB_MAX) << 20u;
@@ -85,7 +85,7 @@ static const struct bz_option limit_options[] = {
     {NULL},
 };
 
-static void add_setting(struct argp_state *state, void *target, const char *name, char *value) {
+static void add_setting(struct bz_parse *state, void *target, const char *name, char *value) {
     struct bz_options *options = target;
     const char *other = bz_options_setting(options, name);
     if (other != NULL) {
@@ -98,7 +98,7 @@ static void add_setting(struct argp_state *state, void *target, const char *name
     options->settings[options->setting_count++].value = value;
 }
 
-static void parse_set(struct argp_state *state, void *target, const char *name, char *text) {
+static void parse_set(struct bz_parse *state, void *target, const char *name, char *text) {
     char *equals = strchr(text, '=');
     (void)name;
     if (equals == NULL || equals == text) {
@@ -121,7 +121,7 @@ static const struct bz_option program_options[] = {
     {NULL},
 };
 
-static void add_variant(struct argp_state *state, void *target, const char *name, char *text) {
+static void add_variant(struct bz_parse *state, void *target, const char *name, char *text) {
     struct bz_options *options = target;
     (void)name;
     if (options->variant_count == BZ_OPTION_VARIANTS_MAX) {
@@ -142,13 +142,13 @@ static const struct bz_option variants_option = {"variant",
 /* --- the table of a command
  * ------------------------------------------------------------------------------- */
 
-static void add_option(struct argp_state *parser, const struct bz_option *option, void *target) {
+static void add_option(struct bz_parse *parser, const struct bz_option *option, void *target) {
     BZ_CHECK(parser->count < OPTIONS_MAX);
     parser->targets[parser->count] = target;
     parser->options[parser->count++] = *option;
 }
 
-static void add_plugin_options(struct argp_state *parser) {
+static void add_plugin_options(struct bz_parse *parser) {
     const struct bz_syntax *syntax = parser->syntax;
     if (syntax->plugins == BZ_PLUGINS_NONE) {
         return;
@@ -164,7 +164,7 @@ static void add_plugin_options(struct argp_state *parser) {
     }
 }
 
-static void add_program_options(struct argp_state *parser) {
+static void add_program_options(struct bz_parse *parser) {
     struct bz_options *program = parser->syntax->program;
     add_option(parser, &(struct bz_option){.help = "The program:"}, NULL);
     for (const struct bz_option *option = program_options; option->name != NULL; option++) {
@@ -213,7 +213,7 @@ static void print_option(const struct bz_option *option) {
     print_text(prefix, option->help, strlen(option->help), HELP_COLUMN);
 }
 
-static void print_help(const struct argp_state *parser) {
+static void print_help(const struct bz_parse *parser) {
     const char *doc = parser->syntax->doc;
     size_t length = strcspn(doc, "\v");
     const char *arguments = parser->syntax->args_doc;
@@ -234,7 +234,7 @@ static void print_help(const struct argp_state *parser) {
     }
 }
 
-static void print_usage(const struct argp_state *parser) {
+static void print_usage(const struct bz_parse *parser) {
     struct bz_text text = {0};
     for (size_t index = 0; index < parser->count; index++) {
         const struct bz_option *option = &parser->options[index];
@@ -250,7 +250,7 @@ static void print_usage(const struct argp_state *parser) {
     bz_text_fini(&text);
 }
 
-void bz_cli_misuse(const struct argp_state *state, const char *format, ...) {
+void bz_cli_misuse(const struct bz_parse *state, const char *format, ...) {
     char message[4096];
     va_list arguments;
     va_start(arguments, format);
@@ -264,7 +264,7 @@ void bz_cli_misuse(const struct argp_state *state, const char *format, ...) {
 /* --- reading words ---------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 3))) static const struct bz_option *
-note_mistake(struct argp_state *parser, const char *format, ...) {
+note_mistake(struct bz_parse *parser, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     if (parser->mistake[0] == '\0') {
@@ -275,8 +275,7 @@ note_mistake(struct argp_state *parser, const char *format, ...) {
 }
 
 /* The option that `word` names or abbreviates, or NULL after a note. */
-static const struct bz_option *find_long(struct argp_state *parser, const char *word,
-                                         size_t length) {
+static const struct bz_option *find_long(struct bz_parse *parser, const char *word, size_t length) {
     const struct bz_option *found = NULL;
     const char *names[OPTIONS_MAX];
     size_t count = 0;
@@ -303,7 +302,7 @@ static const struct bz_option *find_long(struct argp_state *parser, const char *
                           : found;
 }
 
-static const struct bz_option *find_letter(struct argp_state *parser, char letter) {
+static const struct bz_option *find_letter(struct bz_parse *parser, char letter) {
     for (size_t index = 0; index < parser->count; index++) {
         if (parser->options[index].letter == letter) {
             return &parser->options[index];
@@ -314,7 +313,7 @@ static const struct bz_option *find_letter(struct argp_state *parser, char lette
 
 /* "--name", "--name=VALUE", "-n", "-nVALUE"; `next` is the word behind it, or NULL. Returns whether
  * that one is its value. */
-static bool read_option(struct argp_state *parser, char *word, char *next) {
+static bool read_option(struct bz_parse *parser, char *word, char *next) {
     bool is_long = word[1] == '-';
     size_t length = is_long ? strcspn(word + 2, "=") : 0;
     char *value = is_long ? word + 2 + length + (word[2 + length] == '=') : word + 2;
@@ -339,7 +338,7 @@ static bool read_option(struct argp_state *parser, char *word, char *next) {
 }
 
 /* What follows "--" is no option. */
-static void read_words(struct argp_state *parser, int argc, char **argv) {
+static void read_words(struct bz_parse *parser, int argc, char **argv) {
     for (int index = 1; index < argc; index++) {
         char *word = argv[index];
         if (!parser->has_ended && strcmp(word, "--") == 0) {
@@ -356,7 +355,7 @@ static void read_words(struct argp_state *parser, int argc, char **argv) {
 }
 
 /* Asks for help, among the words before a mistake? Then the process ends. */
-static void answer_help(const struct argp_state *parser) {
+static void answer_help(const struct bz_parse *parser) {
     for (size_t index = 0; index < parser->word_count; index++) {
         const struct bz_option *option = parser->words[index].option;
         size_t which = 0;
@@ -376,7 +375,7 @@ static void answer_help(const struct argp_state *parser) {
     }
 }
 
-static void store(struct argp_state *parser, size_t index, char *text) {
+static void store(struct bz_parse *parser, size_t index, char *text) {
     const struct bz_option *option = &parser->options[index];
     void *member = (char *)parser->targets[index] + option->offset;
     if (option->is_once && parser->is_given[index]) {
@@ -405,7 +404,7 @@ static void store(struct argp_state *parser, size_t index, char *text) {
 }
 
 /* What the folder of --resume says already is no option beside it, and neither is an argument. */
-static void check_resume(const struct argp_state *parser) {
+static void check_resume(const struct bz_parse *parser) {
     struct bz_text others = {0};
     bool is_resumed = false;
     const char *extra = NULL;
@@ -432,7 +431,7 @@ static void check_resume(const struct argp_state *parser) {
 }
 
 /* Stores the words, in their order. */
-static void store_words(struct argp_state *parser) {
+static void store_words(struct bz_parse *parser) {
     const struct bz_syntax *syntax = parser->syntax;
     for (size_t index = 0; index < parser->word_count; index++) {
         const struct bz_given *given = &parser->words[index];
@@ -453,7 +452,7 @@ static void store_words(struct argp_state *parser) {
 void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_line *line);
 
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
-    struct argp_state parser = {.name = argv[0], .syntax = syntax};
+    struct bz_parse parser = {.name = argv[0], .syntax = syntax};
     for (const struct bz_option *option = syntax->options; option != NULL && option->name != NULL;
          option++) {
         add_option(&parser, option, syntax->target);
@@ -497,7 +496,7 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,
+uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
                           uint64_t least, uint64_t most) {
     uint64_t value = 0;
     if (!bz_parse_u64(text, &value)) {
@@ -510,7 +509,7 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
     return value;
 }
 
-bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text) {
+bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text) {
     bool is_default = strcmp(text, "default") == 0;
     if (!is_default && strcmp(text, "drawn") != 0) {
         bz_cli_misuse(state, "--%s takes drawn or default, and not '%s'", option, text);
@@ -518,7 +517,7 @@ bool bz_option_default_sizes(struct argp_state *state, const char *option, const
     return is_default;
 }
 
-uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text) {
+uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text) {
     static const uint64_t hour_seconds = 3600;
     static const uint64_t seconds_max = UINT64_C(1000000000);
     char digits[32] = "";

@@ -24,7 +24,7 @@ enum bz_option_type {
     BZ_OPTION_PARSED,   /* parse() stores it */
 };
 
-struct argp_state; /* a command line that is being read */
+struct bz_parse; /* a command line that is being read */
 
 struct bz_option {
     const char *name; /* NULL ends a table */
@@ -38,7 +38,7 @@ struct bz_option {
     bool is_stored;       /* --resume reads it from the folder, and refuses it */
     uint64_t least, most; /* of a number */
     char letter;          /* of its short form, "o" for -o; 0: none */
-    void (*parse)(struct argp_state *state, void *target, const char *name, char *text);
+    void (*parse)(struct bz_parse *state, void *target, const char *name, char *text);
 };
 
 /* What a command does with plug-ins decides which options it has for them. */
@@ -77,7 +77,7 @@ struct bz_syntax {
     struct bz_options *program; /* the options that name a program; NULL: none */
     bool tries_every_choice;    /* so the program has no --strategy */
     bool takes_variants;        /* --variant may be given several times */
-    void (*check)(struct argp_state *state, void *target); /* at the end; NULL: no check */
+    void (*check)(struct bz_parse *state, void *target); /* at the end; NULL: no check */
 };
 
 /* Reads the command line and loads the plug-ins. A usage error ends the process. An exit code; not
@@ -124,16 +124,16 @@ bool bz_options_has_plugins(void);
 const char *bz_options_setting(const struct bz_options *options, const char *name);
 
 /* The value of a numeric option, within limits. A usage error ends the process. */
-uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,
+uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
                           uint64_t least, uint64_t most);
 
 /* Of --sizes (sim/program/sizes.h): whether it says default, and not drawn. */
-bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text);
+bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text);
 #define BZ_OPTION_SIZES_HELP                                                                       \
     "drawn: in one run of four, the seed draws the parameters of the scenario that are not set; "  \
     "default: every parameter has its default (default: drawn)"
 
 /* A duration, "30s", "5m", "2h", in seconds; likewise. */
-uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text);
+uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text);
 
 #endif

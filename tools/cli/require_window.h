@@ -9,7 +9,7 @@
 
 #include "sim/native/world.h"
 
-struct argp_state;
+struct bz_parse;
 
 struct bz_require_window {
     uint32_t windows[BZ_OP_COUNT]; /* bits 1 << window, by operation; [BZ_OP_NONE]: any operation */
@@ -17,8 +17,7 @@ struct bz_require_window {
 
 /* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to a struct bz_require_window: the
  * parser of an option. A usage error ends the process. */
-void bz_require_window_parse(struct argp_state *state, void *target, const char *option,
-                             char *list);
+void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list);
 
 /* The required ones that were never hit, "woken" or "acquire:woken": windows first, then pairs by
  * operation. */

@@ -6,7 +6,7 @@
 
 #include "tools/cli/cli.h"
 
-static void parse_range(struct bz_run *run, struct argp_state *state, const char *text) {
+static void parse_range(struct bz_run *run, struct bz_parse *state, const char *text) {
     const char *dots = strstr(text, "..");
     char first[40] = "";
     uint64_t last = 0;
@@ -25,7 +25,7 @@ static void parse_range(struct bz_run *run, struct argp_state *state, const char
 }
 
 /* At most one of --seed, --seeds and --runs selects the seeds. */
-static void select_seeds(struct argp_state *state, void *target, const char *option, char *text) {
+static void select_seeds(struct bz_parse *state, void *target, const char *option, char *text) {
     struct bz_run *run = target;
     if (run->selection != NULL) {
         bz_cli_misuse(state, "--%s contradicts --%s; give one of them", option, run->selection);
@@ -41,26 +41,26 @@ static void select_seeds(struct argp_state *state, void *target, const char *opt
     }
 }
 
-static void set_time(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct bz_run *)target)->seconds = bz_option_seconds(state, option, text);
 }
 
-static void set_seed_first(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_seed_first(struct bz_parse *state, void *target, const char *option, char *text) {
     struct bz_run *run = target;
     run->has_seed_first = true;
     run->seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
 }
 
-static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct bz_run *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
 }
 
-static void set_shard(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_shard(struct bz_parse *state, void *target, const char *option, char *text) {
     bz_shard_parse(state, option, text, &((struct bz_run *)target)->shard);
 }
 
 /* One run has no parts, and a part without a folder leaves nothing to merge. */
-static void check_shard(struct argp_state *state, const struct bz_run *run) {
+static void check_shard(struct bz_parse *state, const struct bz_run *run) {
     if (run->shard.count == 0) {
         return;
     }
@@ -72,7 +72,7 @@ static void check_shard(struct argp_state *state, const struct bz_run *run) {
     }
 }
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct bz_run *run = target;
     check_shard(state, run);
     bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;

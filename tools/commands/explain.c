@@ -22,7 +22,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct explain *explain = target;
     if (explain->input == NULL) {
         bz_cli_misuse(state, "a trace file or a token is missing");

@@ -40,7 +40,7 @@ struct explore {
     int findings_code; /* the worst of their exit codes */
 };
 
-static uint32_t parse_reduction(struct argp_state *state, const char *word) {
+static uint32_t parse_reduction(struct bz_parse *state, const char *word) {
     const char *names[BZ_REDUCE_COUNT];
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
         names[index] = bz_reduction_name(index);
@@ -54,8 +54,7 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
     return 0;
 }
 
-static void parse_reductions(struct argp_state *state, void *target, const char *option,
-                             char *text) {
+static void parse_reductions(struct bz_parse *state, void *target, const char *option, char *text) {
     struct explore *explore = target;
     (void)option;
     explore->config.reductions = 0;
@@ -78,7 +77,7 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
 }
 
 /* Also where the program is begun again, before a plug-in is loaded. */
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct explore *explore = target;
     (void)state;
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&

@@ -39,22 +39,22 @@ struct command {
     int findings_code; /* the worst of their exit codes */
 };
 
-static void set_time(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct command *)target)->seconds = bz_option_seconds(state, option, text);
 }
 
-static void set_slice(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_slice(struct bz_parse *state, void *target, const char *option, char *text) {
     struct command *command = target;
     command->slice_steps = bz_option_number(state, option, text, SLICE_LEAST, SLICE_MOST);
 }
 
-static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
     struct command *command = target;
     command->has_sizes = true;
     command->has_default_sizes = bz_option_default_sizes(state, option, text);
 }
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct command *command = target;
     if (command->resume == NULL && command->out == NULL) {
         bz_cli_misuse(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "

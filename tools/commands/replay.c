@@ -71,7 +71,7 @@ static const struct bz_option options[] = {
 };
 
 /* Which argument is the run: with --gdb, the other one is a step. */
-static void sort_arguments(struct argp_state *state, struct replay *replay) {
+static void sort_arguments(struct bz_parse *state, struct replay *replay) {
     const char **arguments = replay->arguments;
     if (arguments[1] == NULL) {
         replay->input = arguments[0];
@@ -87,7 +87,7 @@ static void sort_arguments(struct argp_state *state, struct replay *replay) {
     }
 }
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct replay *replay = target;
     sort_arguments(state, replay);
     bool is_debugged = replay->is_gdb || replay->once != NOT_ONCE;

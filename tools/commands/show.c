@@ -20,7 +20,7 @@ struct show {
     struct bz_named_run run;
 };
 
-static void parse_format(struct argp_state *state, void *target, const char *name, char *text) {
+static void parse_format(struct bz_parse *state, void *target, const char *name, char *text) {
     struct show *show = target;
     const char *names[16];
     size_t count = 0;
@@ -46,7 +46,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct show *show = target;
     show->format = show->format != NULL ? show->format : &bz_show_formats[0];
     if (show->input == NULL) {

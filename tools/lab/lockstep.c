@@ -80,7 +80,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct lockstep *lockstep = target;
     if (lockstep->python == NULL) {
         bz_cli_misuse(state, "--python is missing: name the interpreter");

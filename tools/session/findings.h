@@ -12,7 +12,7 @@
 #include "sim/shrink/shrink.h"
 #include "traces/trace.h"
 
-struct argp_state;
+struct bz_parse;
 
 struct bz_kept_finding {
     struct bz_trace trace;
@@ -62,7 +62,7 @@ struct bz_search_limits {
             BZ_OPTION_PARSED, offsetof(type, member), .is_once = true,                             \
                                                       .parse = bz_search_limits_parse_time         \
     }
-void bz_search_limits_parse_time(struct argp_state *state, void *target, const char *option,
+void bz_search_limits_parse_time(struct bz_parse *state, void *target, const char *option,
                                  char *text);
 
 struct bz_kept_findings {
