@@ -31,7 +31,7 @@ const char *bz_cli_replay = "buzzer replay";
 int bz_cli_replay_verdict = BZ_EXIT_OK;
 const char *bz_cli_replay_after = "";
 
-/* Runs at exit, because argp prints its help and exits by itself. A failed write fails the command,
+/* Runs at exit, because a usage error and --help end the process. A failed write fails the command,
  * whatever its exit code was. */
 static void close_stdout(void) {
     bz_ending_close_at_exit();
