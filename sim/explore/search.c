@@ -41,11 +41,7 @@ static void go_back(struct bz_search *search) {
         return;
     }
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        if (search->printer.undo.snapshot == &search->top->snapshot) {
-            bz_snapshot_undo(search->world, &search->printer.undo);
-        } else {
-            bz_snapshot_restore(search->world, &search->top->snapshot);
-        }
+        bz_snapshot_restore(search->world, &search->top->snapshot);
         search->world->judge->digest = BZ_DIGEST_SEED; /* as after bz_snapshot_normalize() */
         return;
     }
@@ -64,7 +60,6 @@ static bool run_transition(struct bz_search *search) {
     struct bz_frame *frame = search->top;
     bool goes_on = true;
     go_back(search);
-    search->printer.undo.snapshot = NULL;
     search->is_at_top = false;
     search->cursor = frame->first_point;
     if (search->frame_count == 1) {
@@ -178,7 +173,6 @@ static bool is_default_loop(const struct bz_search *search, const struct bz_fram
 
 /* Ends the run as the step limit would, and lets the oracles judge that end. */
 static void end_loop(struct bz_search *search) {
-    search->printer.undo.snapshot = NULL;
     bz_judge_exhaust(search->world->judge);
     finish(search);
 }

@@ -231,9 +231,6 @@ size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_la
     char *to = (char *)image + sizeof *head;
     head->blocks_bytes = bz_arena_blocks_bytes(loop->mem);
     head->loop = *loop;
-    layout->queue_offset =
-        sizeof *head + (size_t)((const char *)loop->ready - bz_arena_blocks(loop->mem));
-    layout->queue_count = loop->ready_count;
     layout->loop_offset = offsetof(struct image_head, loop);
     layout->blocks_offset = sizeof *head;
     to = bz_arena_save_blocks(loop->mem, to);
@@ -258,16 +255,6 @@ size_t bz_image_restore(struct bz_loop *loop, const void *image) {
     for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
          task = bz_image_next_stack(loop, task)) {
         from = get(task->coro.sp, from, live_bytes(task));
-    }
-    return bz_image_restore_rest(loop, image);
-}
-
-size_t bz_image_restore_rest(struct bz_loop *loop, const void *image) {
-    const struct image_head *head = image;
-    const char *from = (const char *)image + sizeof *head + head->blocks_bytes;
-    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
-         task = bz_image_next_stack(loop, task)) {
-        from += live_bytes(task);
         clear_below(task);
     }
     from = skip_table(from);

@@ -38,8 +38,7 @@ struct bz_image_stack {
 };
 
 /* The layout of an image. Two images are of the same state if their first `state_bytes` are equal.
- * The ready queue, an array of pointers, is separate for callers that ignore its order. The stacks
- * of tasks come last, in the order of bz_driver_next_task(). */
+ * The stacks of tasks come last, in the order of bz_driver_next_task(). */
 struct bz_image_layout {
     size_t state_bytes;
     size_t loop_offset;   /* of the struct */
@@ -47,8 +46,6 @@ struct bz_image_layout {
     size_t stacks_offset;
     size_t table_offset; /* of one struct bz_image_stack for each stack */
     uint32_t stack_count;
-    size_t queue_offset;
-    uint32_t queue_count;
 };
 
 /* The next task that has a stack, oldest first; NULL after the last. And that stack. */
@@ -61,10 +58,6 @@ size_t bz_image_bytes(const struct bz_loop *loop);
 /* Writes an image, or restores it. Returns its size. O(bytes). */
 size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout);
 size_t bz_image_restore(struct bz_loop *loop, const void *image);
-
-/* The rest of a restoration, if the loop, the blocks of its arena and the stacks are as in the
- * image. */
-size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
 
 /* Clears history: numbers of handles (which name them in a recording), stale slots, the stack
  * pointers of ended tasks, and what is below the frames of suspended ones. Tasks, primitives and

@@ -170,8 +170,6 @@ bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot
     (void)bz_arena_save_record(mem, image + image_bytes);
     size_t image_offset = (size_t)(image - snapshot->bytes);
     snapshot->state_bytes = image_offset + layout.state_bytes;
-    snapshot->queue_offset = image_offset + layout.queue_offset;
-    snapshot->queue_count = layout.queue_count;
     snapshot->stacks_offset = image_offset + layout.stacks_offset;
     snapshot->table_offset = image_offset + layout.table_offset;
     snapshot->stack_count = layout.stack_count;
@@ -185,8 +183,7 @@ bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot
     return true;
 }
 
-/* `has_blocks`: the blocks and the stacks are as in the snapshot already. */
-static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, bool has_blocks) {
+void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
     const struct bz_snapshot_head *head =
         (const struct bz_snapshot_head *)(const void *)snapshot->bytes;
     struct bz_native *native = bz_native_of(world);
@@ -197,12 +194,8 @@ static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, 
     judge->lag_ns = snapshot->lag_ns;
     native->outside_is_past = head->outside_is_past != 0;
     const char *from = snapshot->bytes + sizeof *head;
-    if (!has_blocks) {
-        (void)bz_arena_restore_blocks(judge->shadow.mem, from, head->blocks_bytes);
-    }
-    from += head->blocks_bytes;
-    from +=
-        has_blocks ? bz_image_restore_rest(world->loop, from) : bz_image_restore(world->loop, from);
+    from = bz_arena_restore_blocks(judge->shadow.mem, from, head->blocks_bytes);
+    from += bz_image_restore(world->loop, from);
     (void)bz_arena_restore_record(judge->shadow.mem, from);
     judge->call.kind = 0;
     judge->end = BZ_RUN_PASSED;
@@ -210,20 +203,6 @@ static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, 
     judge->overtime.is_livelock = false; /* bz_judge_exhaust() */
     judge->violation.oracle = NULL;
     forget_steps(native);
-}
-
-void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
-    restore(world, snapshot, false);
-}
-
-void bz_snapshot_undo(struct bz_world *world, const struct bz_undo *undo) {
-    for (uint32_t index = 0; index < undo->count; index++) {
-        *undo->words[index].at = undo->words[index].was;
-    }
-    for (uint32_t index = 0; index < undo->range_count; index++) {
-        memcpy(undo->ranges[index].at, undo->ranges[index].was, undo->ranges[index].bytes);
-    }
-    restore(world, undo->snapshot, true);
 }
 
 void bz_snapshot_fini(struct bz_snapshot *snapshot) {

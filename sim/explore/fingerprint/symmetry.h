@@ -7,7 +7,7 @@
  *
  *     state = rest with references, region 1 with references, ..., region n with references
  *
- * print.h has a sum for each region, as a part. The fingerprint is that of the same state with
+ * fingerprint.h has a sum for each region, as a part. The fingerprint is that of the same state with
  * other numbers: the tasks of each group are sorted by what their regions have in them and by who
  * refers to them, and each reference is written as the new number of its task and the offset in its
  * region. Two states with the same fingerprint differ in nothing but the numbers, so one has the
