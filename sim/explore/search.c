@@ -13,7 +13,8 @@
 static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
     bz_judge_begin(search->world->judge,
-                   &(struct bz_run_start){.strategy = &bz_search_strategy, .context = search});
+                   &(struct bz_run_start){.strategy = &bz_chooser_strategy,
+                                           .context = &search->chooser});
     bz_snapshot_begin(search->world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
                       bz_search_has(search, BZ_REDUCE_STATES));
     search->program_state = program->scenario->setup(search->world, &program->args);
@@ -466,6 +467,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
         search->own_config = *config;
         search->own_config.program = &search->program;
         search->config = &search->own_config;
+        search->chooser.choose = bz_search_choose;
         search->result = result;
         search->world = bz_program_new_world(&search->program);
         search->second = bz_program_new_world(&search->program);

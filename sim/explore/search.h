@@ -25,6 +25,16 @@ struct bz_choice_point {
     bool is_yields;  /* a number of yields: 0 and 1 are tried */
 };
 
+/* Makes the choices of a run: the search, a second visit, a descent of an estimate. 0 is the
+ * default; `label` is that of a draw. */
+struct bz_chooser {
+    uint64_t (*choose)(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
+                       const char *label);
+};
+
+/* Asks a chooser, to which its state is a pointer. */
+extern const struct bz_strategy bz_chooser_strategy;
+
 /* A state on the path, and its present transition. */
 struct bz_frame {
     struct bz_frame *parent;
@@ -47,6 +57,7 @@ struct bz_frame {
 };
 
 struct bz_search {
+    struct bz_chooser chooser;
     const struct bz_explore_config
         *config; /* its own copy, because code on stacks may refer to it */
     struct bz_explore_config own_config;
@@ -70,7 +81,8 @@ struct bz_search {
     struct bz_choice_point *points; /* of the whole path */
     uint32_t point_count;
     uint32_t point_capacity;
-    struct bz_choice_point spare; /* without memory for one more */
+    struct bz_choice_point spare; /* in place of one for which there was no memory, or that another
+                                     visit did not meet */
     uint32_t cursor;              /* the next choice point of the world */
     bool is_cut;                  /* the bound on delays has left something out */
     bool is_short;                /* the bound on deviations has */
@@ -78,7 +90,6 @@ struct bz_search {
     bool is_at_top;               /* the world is in the state of the topmost frame */
     bool is_replaying;            /* record.c: the path is known, and so are the states on it */
     bool visits_all;              /* every path is visited again, not only some */
-    struct bz_choice_point other_point; /* in place of one that another visit did not meet */
     bool is_log_full;                   /* a team does not know whether there are cycles */
     bool may_have_cycles;               /* not all loops were seen: a team has no log of all */
     bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
@@ -161,13 +172,9 @@ static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
 
 /* --- choice_points.c -------------------------------------------------------------------------- */
 
-/* Makes the choices of the present transition, and adds new choice points with the default choice.
- * Its state is a pointer to the search. */
-extern const struct bz_strategy bz_search_strategy;
-
-/* How many candidates are worth a cancel: those that have ended come last, and a cancel of one uses
- * up a cancel and changes nothing else. */
-uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count);
+/* Makes the choices of the present transition, and adds new choice points with the default choice. */
+uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
+                          const char *label);
 
 /* Adds a choice point to the path. NULL without memory. */
 struct bz_choice_point *bz_search_add_point(struct bz_search *search,
