@@ -137,12 +137,12 @@ static bool is_within_bounds(struct bz_search *search, const struct bz_frame *fr
     uint64_t delays = (uint64_t)frame->delays + cost.delays;
     uint64_t cancels = (uint64_t)bz_search_cancels_max(search->config) - frame->cancels_left;
     uint64_t draws = (uint64_t)frame->draws + cost.draws;
-    if (delays > search->bounds.delays) {
-        search->is_cut = true;
+    if (delays > search->at.bounds.delays) {
+        search->at.is_cut = true;
         return false;
     }
-    if (delays + cancels + cost.cancels + draws > search->bounds.deviations) {
-        search->is_short = true;
+    if (delays + cancels + cost.cancels + draws > search->at.bounds.deviations) {
+        search->at.is_short = true;
         return false;
     }
     return true;

@@ -87,33 +87,6 @@ static void keep_in_child(void *context) {
 /* The code under test may have written over the search and its result. So this process follows no
  * pointer of the search, and uses a finding or a result only if it makes sense. */
 
-static bool is_text(const char *text, size_t bytes) {
-    return memchr(text, '\0', bytes) != NULL;
-}
-
-static bool is_finding_sound(const struct bz_explore_finding *finding) {
-    const struct bz_violation *violation = &finding->violation;
-    uint32_t oracle = 0;
-    while (oracle < bz_oracle_count && bz_oracles[oracle].name != violation->oracle) {
-        oracle++;
-    }
-    return oracle < bz_oracle_count && is_text(violation->message, sizeof violation->message) &&
-           violation->op < BZ_OP_COUNT && violation->window < BZ_WINDOW_COUNT &&
-           finding->answers.count <= BZ_ANSWERS_ENTRIES_MAX;
-}
-
-static bool is_result_sound(const struct bz_explore_result *result) {
-    bool is_sound = result->end <= BZ_EXPLORE_LOST &&
-                    result->finding_count <= BZ_EXPLORE_FINDINGS_MAX &&
-                    result->liveness <= BZ_LIVENESS_OPEN && is_text(result->lack, BZ_LACK_BYTES) &&
-                    is_text(result->liveness_text, sizeof result->liveness_text) &&
-                    is_text(result->liveness_token, sizeof result->liveness_token);
-    for (uint32_t index = 0; is_sound && index < result->finding_count; index++) {
-        is_sound = is_finding_sound(&result->findings[index]);
-    }
-    return is_sound;
-}
-
 /* Nothing else is left of the search. */
 static void find_overwritten(struct bz_explore_result *result) {
     *result = (struct bz_explore_result){.end = BZ_EXPLORE_FOUND, .finding_count = 1};
@@ -160,14 +133,15 @@ static enum bz_child_state watch(const struct bz_explore_config *config, struct 
         uint32_t told_count = __atomic_load_n(&shared->told_count, __ATOMIC_ACQUIRE);
         for (; seen < told_count && seen < TOLD_MAX; seen++) {
             uint32_t place = shared->told[seen].place;
-            if (place < BZ_EXPLORE_FINDINGS_MAX && is_finding_sound(&shared->told[seen].finding)) {
+            if (place < BZ_EXPLORE_FINDINGS_MAX &&
+                bz_explore_finding_is_sound(&shared->told[seen].finding)) {
                 *told = tell(config, *told, place, &shared->told[seen].finding);
             }
         }
         uint32_t rounds = __atomic_load_n(&shared->rounds, __ATOMIC_ACQUIRE);
         for (; reported < rounds && reported < ROUNDS_MAX; reported++) {
             const struct bz_explore_result *so_far = &shared->done[reported].so_far;
-            if (config->on_round != NULL && is_result_sound(so_far)) {
+            if (config->on_round != NULL && bz_explore_result_is_sound(so_far)) {
                 config->on_round(config->context, so_far, shared->done[reported].is_sweep);
             }
         }
@@ -206,7 +180,7 @@ static enum bz_child_state keep_death(const struct bz_explore_config *config,
     struct keeping keeping = {search, death};
     struct bz_death second;
     if (bz_contain_call(&contain, NULL, keep_in_child, &keeping, &second) != BZ_CHILD_DONE ||
-        !is_result_sound(result)) {
+        !bz_explore_result_is_sound(result)) {
         find_overwritten(result);
         return BZ_CHILD_DIED;
     }
@@ -228,7 +202,7 @@ static void use_in_child(void *context) {
     const struct bz_record *record = search->record;
     const char *label = search->result->sampled_draw;
     FILE *nowhere = fopen("/dev/null", "wb");
-    if ((label != NULL && !is_text(label, LABEL_BYTES_MAX)) ||
+    if ((label != NULL && memchr(label, '\0', LABEL_BYTES_MAX) == NULL) ||
         (record != NULL && record->path_count > BZ_JOBS_MAX)) {
         abort();
     }
@@ -285,7 +259,7 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
         if (state == BZ_CHILD_DIED) {
             state = keep_death(config, search, &shared->result, death);
         }
-        if (!is_result_sound(&shared->result)) {
+        if (!bz_explore_result_is_sound(&shared->result)) {
             find_overwritten(&shared->result);
             state = BZ_CHILD_DIED;
         }

@@ -121,8 +121,11 @@ static void descend_contained(struct estimate *estimate, const struct bz_contain
 
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes,
                                   const volatile sig_atomic_t *stop) {
-    struct estimate estimate = {
-        .program = *program, .strategy = bz_chooser_strategy, .descents_max = probes, .stop = stop, .sums = NULL};
+    struct estimate estimate = {.program = *program,
+                                .strategy = bz_chooser_strategy,
+                                .descents_max = probes,
+                                .stop = stop,
+                                .sums = NULL};
     uint32_t result = BZ_EXPLORE_NO_ESTIMATE;
     estimate.sums = bz_shared_alloc(sizeof *estimate.sums);
     if (estimate.sums == NULL) {

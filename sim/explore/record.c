@@ -150,15 +150,10 @@ static void take_rest(struct bz_search *search, bool is_team) {
     for (uint32_t number = 0; number < record->path_count; number++) {
         is_whole &= record->path_bytes[number] != TOO_LONG;
     }
-    record->is_team = is_team;
-    record->stage = search->stage;
-    record->bounds = search->bounds;
+    record->at = search->at;
+    record->at.is_team = is_team;
     record->result = *search->result;
-    record->is_cut = search->is_cut;
-    record->is_short = search->is_short;
-    record->may_have_cycles = search->may_have_cycles;
-    record->is_asymmetric = search->is_asymmetric;
-    record->has_timers = search->has_timers;
+    record->swept = search->swept;
     __atomic_store_n(&record->is_on, is_whole, __ATOMIC_RELEASE); /* this process may be killed */
 }
 
@@ -193,6 +188,35 @@ void bz_record_begin(struct bz_search *search) {
     take_path(search, 0, false);
 }
 
+/* --- what others may have written over -------------------------------------------------------- */
+
+static bool is_text(const char *text, size_t bytes) {
+    return memchr(text, '\0', bytes) != NULL;
+}
+
+bool bz_explore_finding_is_sound(const struct bz_explore_finding *finding) {
+    const struct bz_violation *violation = &finding->violation;
+    uint32_t oracle = 0;
+    while (oracle < bz_oracle_count && bz_oracles[oracle].name != violation->oracle) {
+        oracle++;
+    }
+    return oracle < bz_oracle_count && is_text(violation->message, sizeof violation->message) &&
+           violation->op < BZ_OP_COUNT && violation->window < BZ_WINDOW_COUNT &&
+           finding->answers.count <= BZ_ANSWERS_ENTRIES_MAX;
+}
+
+bool bz_explore_result_is_sound(const struct bz_explore_result *result) {
+    bool is_sound = result->end <= BZ_EXPLORE_LOST &&
+                    result->finding_count <= BZ_EXPLORE_FINDINGS_MAX &&
+                    result->liveness <= BZ_LIVENESS_OPEN && is_text(result->lack, BZ_LACK_BYTES) &&
+                    is_text(result->liveness_text, sizeof result->liveness_text) &&
+                    is_text(result->liveness_token, sizeof result->liveness_token);
+    for (uint32_t index = 0; is_sound && index < result->finding_count; index++) {
+        is_sound = bz_explore_finding_is_sound(&result->findings[index]);
+    }
+    return is_sound;
+}
+
 /* --- going on --------------------------------------------------------------------------------- */
 
 bool bz_record_follow_path(struct bz_search *search, uint32_t number) {
@@ -216,15 +240,15 @@ void bz_record_give_rest(struct bz_search *search) {
     struct bz_record *record = search->record;
     *search->result = record->result;
     search->result->end = BZ_EXPLORE_DONE;
-    search->is_cut = record->is_cut;
-    search->is_short = record->is_short;
-    search->may_have_cycles = record->may_have_cycles;
+    search->at.is_cut = record->at.is_cut;
+    search->at.is_short = record->at.is_short;
+    search->at.may_have_cycles = record->at.may_have_cycles;
     record->goes_on = false;
     record->is_on = false;
 }
 
 bool bz_record_go_on(struct bz_search *search) {
-    bz_search_prepare(search, &search->record->bounds);
+    bz_search_prepare(search, &search->record->at.bounds);
     bool is_same = bz_record_follow_path(search, 0);
     bz_record_give_rest(search);
     if (!is_same) {
@@ -249,7 +273,7 @@ void bz_record_lose(const struct bz_explore_config *config, struct bz_search *se
     record->is_lost = true;
     record->goes_on = true;
     if (config->on_begun_again != NULL) {
-        config->on_begun_again(config->context, why, record->stage.is_sweep);
+        config->on_begun_again(config->context, why, record->at.stage.is_sweep);
     }
 }
 

@@ -1,10 +1,13 @@
 #include "sim/explore/search.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/place.h"
 #include "sim/choice/pcg.h"
+#include "sim/judge/failure.h"
 
 #define POLL_EVERY 1024u /* transitions */
 
@@ -12,9 +15,8 @@
 
 static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
-    bz_judge_begin(search->world->judge,
-                   &(struct bz_run_start){.strategy = &bz_chooser_strategy,
-                                           .context = &search->chooser});
+    bz_judge_begin(search->world->judge, &(struct bz_run_start){.strategy = &bz_chooser_strategy,
+                                                                .context = &search->chooser});
     bz_snapshot_begin(search->world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
                       bz_search_has(search, BZ_REDUCE_STATES));
     search->program_state = program->scenario->setup(search->world, &program->args);
@@ -25,9 +27,9 @@ static void set_up(struct bz_search *search) {
 static void settle_reductions(struct bz_search *search) {
     bz_symmetry_begin(&search->symmetry, search->world);
     if (!bz_symmetry_applies(&search->symmetry, search->world)) {
-        search->bounds.reductions &= ~BZ_REDUCE_SYMMETRY;
+        search->at.bounds.reductions &= ~BZ_REDUCE_SYMMETRY;
     }
-    search->result->reductions = search->bounds.reductions;
+    search->result->reductions = search->at.bounds.reductions;
     bool ignores_order = bz_search_has(search, BZ_REDUCE_QUEUE);
     bz_printer_begin(&search->printer,
                      bz_search_has(search, BZ_REDUCE_SYMMETRY) ? &search->symmetry : NULL,
@@ -70,10 +72,10 @@ static bool run_transition(struct bz_search *search) {
     }
     frame->point_count = search->point_count - frame->first_point;
     frame->digest = search->world->judge->digest;
-    search->is_asymmetric |=
+    search->at.is_asymmetric |=
         bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world);
-    search->has_timers |= search->world->loop->heap_count > 0;
-    search->is_lag_refused |= search->world->judge->is_lag_refused;
+    search->at.has_timers |= search->world->loop->heap_count > 0;
+    search->at.is_lag_refused |= search->world->judge->is_lag_refused;
     return goes_on;
 }
 
@@ -87,27 +89,49 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* One finding is kept for each oracle and object. */
+/* Within one program, an object's number stands for its name. */
+static struct bz_failure failure_of(const struct bz_violation *violation) {
+    struct bz_failure failure = {.violation = *violation};
+    snprintf(failure.object, sizeof failure.object, "%" PRIu32, violation->object);
+    return failure;
+}
+
+/* Whether there is a finding that fails in the same way, or no room for one more. */
 static bool is_kept(const struct bz_explore_result *result, const struct bz_violation *violation) {
+    struct bz_failure failure = failure_of(violation);
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        const struct bz_violation *known = &result->findings[index].violation;
-        if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
+        struct bz_failure known = failure_of(&result->findings[index].violation);
+        if (bz_failures_are_alike(&known, &failure)) {
             return true;
         }
     }
     return result->finding_count == BZ_EXPLORE_FINDINGS_MAX;
 }
 
+/* Whether the oracle has objected to the object before. */
+static bool is_counted(const struct bz_explore_result *result,
+                       const struct bz_violation *violation) {
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        const struct bz_violation *known = &result->findings[index].violation;
+        if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_finding *finding) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &finding->violation;
-    if (is_kept(result, violation)) {
+    if (is_kept(search->result, violation)) {
         return;
     }
+    result->violations_digest +=
+        is_counted(result, violation)
+            ? 0
+            : bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
     uint32_t place = result->finding_count++;
     result->findings[place] = *finding;
-    result->violations_digest +=
-        bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
     if (search->config->on_finding != NULL) {
         search->config->on_finding(search->config->context, place, &result->findings[place]);
         result->told |= 1u << place;
@@ -186,8 +210,8 @@ static bool poll(struct bz_search *search) {
         return false;
     }
     struct bz_explore_progress progress = {
-        .is_sweep = search->bounds.deviations == BZ_EXPLORE_UNBOUNDED,
-        .round = search->bounds.deviations,
+        .is_sweep = search->at.bounds.deviations == BZ_EXPLORE_UNBOUNDED,
+        .round = search->at.bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
     };
@@ -242,7 +266,7 @@ static void leave(struct bz_search *search) {
 
 void bz_search_keep_death(struct bz_search *search, const struct bz_death *death) {
     search->result->end = BZ_EXPLORE_FOUND;
-    search->result->is_minimal = search->bounds.deviations != BZ_EXPLORE_UNBOUNDED;
+    search->result->is_minimal = search->at.bounds.deviations != BZ_EXPLORE_UNBOUNDED;
     bz_judge_died(search->world->judge, death->oracle, death->how);
     (void)keep_finding(search, search->frame_count - 1);
 }
@@ -313,7 +337,7 @@ bool bz_search_follow(struct bz_search *search) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
-    if ((bz_search_unsound(search) & search->bounds.reductions) != 0 ||
+    if ((bz_search_unsound(search) & search->at.bounds.reductions) != 0 ||
         (search->cycles != NULL && search->cycles->is_full) ||
         (search->team != NULL && bz_team_is_over(search))) {
         return true;
@@ -322,7 +346,7 @@ static bool should_stop(struct bz_search *search) {
         result->end = BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
-    } else if (result->transitions >= search->bounds.transitions) {
+    } else if (result->transitions >= search->at.bounds.transitions) {
         search->is_put_off = true; /* and does not stop for anything else */
     } else if (result->states > states_max ||
                result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
@@ -380,12 +404,12 @@ void bz_search_enter_root(struct bz_search *search) {
 }
 
 void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    search->bounds = *bounds;
-    search->is_cut = false;
-    search->is_short = false;
+    search->at.bounds = *bounds;
+    search->at.is_cut = false;
+    search->at.is_short = false;
     search->is_put_off = false;
     search->is_unrepeatable = false;
-    search->may_have_cycles = false;
+    search->at.may_have_cycles = false;
     search->is_log_full = false;
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
@@ -499,7 +523,7 @@ void bz_search_destroy(struct bz_search *search) {
     bz_printer_fini(&search->printer);
     bz_printer_fini(&search->fallback_printer);
     bz_record_destroy(search->record);
-    bz_edge_logs_destroy(search->logs);
+    bz_edge_log_destroy(search->log);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);

@@ -63,10 +63,10 @@ struct bz_search {
     struct bz_explore_config own_config;
     struct bz_program program;
     struct bz_explore_result *result;
-    struct bz_search_bounds bounds;
-    struct bz_search_stage stage;
-    struct bz_record *record;  /* NULL: nothing is kept */
-    struct bz_edge_logs *logs; /* of a team; NULL: there is none */
+    struct bz_search_place at;
+    struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
+    struct bz_record *record;       /* NULL: nothing is kept */
+    struct bz_edge_log *log;        /* of a team; NULL: there is none */
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
     struct bz_symmetry symmetry;
@@ -84,18 +84,12 @@ struct bz_search {
     struct bz_choice_point spare; /* in place of one for which there was no memory, or that another
                                      visit did not meet */
     uint32_t cursor;              /* the next choice point of the world */
-    bool is_cut;                  /* the bound on delays has left something out */
-    bool is_short;                /* the bound on deviations has */
     bool is_put_off;              /* by the bound on transitions */
     bool is_at_top;               /* the world is in the state of the topmost frame */
     bool is_replaying;            /* record.c: the path is known, and so are the states on it */
     bool visits_all;              /* every path is visited again, not only some */
-    bool is_log_full;                   /* a team does not know whether there are cycles */
-    bool may_have_cycles;               /* not all loops were seen: a team has no log of all */
-    bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
-    bool has_timers;                    /* a timer was armed between two steps */
-    bool is_lag_refused;                /* a clock jump was, because of the bound on lag */
-    bool is_unrepeatable;               /* there was one, or an event of another visit differed */
+    bool is_log_full;             /* a team does not know whether there are cycles */
+    bool is_unrepeatable;         /* there was one, or an event of another visit differed */
     void *program_state;
     struct bz_team *team;     /* NULL: it searches alone */
     uint32_t member;          /* of the team */
@@ -141,7 +135,7 @@ bool bz_search_follow(struct bz_search *search);
 /* The whole search: rounds and sweep. False if memory ran out: see the result. */
 bool bz_search_explore(struct bz_search *search);
 
-/* A finding, unless there is one of this oracle and object. */
+/* A finding, unless there is one that fails in the same way. */
 void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_finding *finding);
 
 /* The code has ended the process of the search: a finding, on its present path. */
@@ -156,14 +150,14 @@ static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *con
 }
 
 static inline bool bz_search_has(const struct bz_search *search, uint32_t reduction) {
-    return (search->bounds.reductions & reduction) != 0;
+    return (search->at.bounds.reductions & reduction) != 0;
 }
 
 /* The reductions that the program has turned out not to allow. */
 static inline uint32_t bz_search_unsound(const struct bz_search *search) {
-    return (search->is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
-           (search->has_timers ? BZ_REDUCE_YIELDS : 0) |
-           (search->is_lag_refused ? BZ_REDUCE_LAG : 0);
+    return (search->at.is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
+           (search->at.has_timers ? BZ_REDUCE_YIELDS : 0) |
+           (search->at.is_lag_refused ? BZ_REDUCE_LAG : 0);
 }
 
 static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
@@ -172,7 +166,8 @@ static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
 
 /* --- choice_points.c -------------------------------------------------------------------------- */
 
-/* Makes the choices of the present transition, and adds new choice points with the default choice. */
+/* Makes the choices of the present transition, and adds new choice points with the default choice.
+ */
 uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
                           const char *label);
 

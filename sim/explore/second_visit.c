@@ -49,8 +49,8 @@ void bz_search_visit_again(struct bz_search *search, bool is_end) {
     struct bz_world *world = search->second;
     struct bz_judge *judge = world->judge;
     struct visit visit = {.chooser.choose = choose, .search = search};
-    bz_judge_begin(judge, &(struct bz_run_start){.strategy = &bz_chooser_strategy,
-                                                 .context = &visit.chooser});
+    bz_judge_begin(
+        judge, &(struct bz_run_start){.strategy = &bz_chooser_strategy, .context = &visit.chooser});
     bz_snapshot_begin(world, is_normal, bz_search_has(search, BZ_REDUCE_STATES));
     void *state = program->scenario->setup(world, &program->args);
     bz_judge_end_step(judge);
@@ -70,7 +70,7 @@ void bz_search_visit_again(struct bz_search *search, bool is_end) {
     }
     if (!is_end && !search->is_unrepeatable && bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
         bz_snapshot_normalize(world);
-        search->is_asymmetric |= bz_symmetry_has_disguise(search->world, world);
+        search->at.is_asymmetric |= bz_symmetry_has_disguise(search->world, world);
     }
     if (!bz_world_has_resources(world)) {
         search->is_unrepeatable = false; /* nothing was compared */

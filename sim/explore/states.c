@@ -25,7 +25,7 @@ static void sort_words(uint64_t *words, uint32_t count) {
 /* What the path has spent of the bounds is part of the state. (The cancels are: in the judge's.
  * Lag is once it has run out somewhere: until then no later choice depends on it.) */
 static uint64_t spent(const struct bz_search *search, const struct bz_frame *frame) {
-    const struct bz_search_bounds *bounds = &search->bounds;
+    const struct bz_search_bounds *bounds = &search->at.bounds;
     uint64_t delays = bounds->delays == BZ_EXPLORE_UNBOUNDED ? 0 : frame->delays;
     uint64_t deviations =
         bounds->deviations == BZ_EXPLORE_UNBOUNDED ? 0 : (uint64_t)frame->delays + frame->draws;
