@@ -38,25 +38,31 @@ struct bz_explore_content {
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-/* Digests whole words. */
+/* By words; the last one is filled with zeros. */
 static uint64_t digest_bytes(uint64_t digest, const void *data, size_t bytes) {
     for (size_t offset = 0; offset < bytes; offset += sizeof(uint64_t)) {
-        uint64_t word;
-        memcpy(&word, (const char *)data + offset, sizeof word);
+        uint64_t word = 0;
+        memcpy(&word, (const char *)data + offset, bytes - offset < 8 ? bytes - offset : 8);
         digest = bz_digest_word(digest, word);
     }
     return digest;
 }
 
-uint64_t bz_explore_digest_of(FILE *file) {
+/* Of the next `bytes` bytes, or of all that there are. 0 if they cannot be read. */
+static uint64_t digest_next(FILE *file, uint64_t bytes) {
     uint64_t digest = BZ_DIGEST_SEED;
     uint64_t words[4096] = {0};
-    size_t bytes;
-    while ((bytes = fread(words, 1, sizeof words, file)) > 0) {
-        digest = bz_digest_word(digest_bytes(digest, words, bytes + (8 - bytes % 8) % 8), bytes);
-        memset(words, 0, sizeof words);
+    size_t got = 1;
+    for (; bytes > 0 && got > 0; bytes -= got) {
+        got = fread(words, 1, bytes < sizeof words ? (size_t)bytes : sizeof words, file);
+        digest = digest_bytes(digest, words, got);
     }
-    return ferror(file) ? 0 : digest | 1;
+    return ferror(file) ? 0 : digest;
+}
+
+uint64_t bz_explore_digest_of(FILE *file) {
+    uint64_t digest = digest_next(file, UINT64_MAX);
+    return digest == 0 ? 0 : digest | 1;
 }
 
 /* Everything in a file is padded to words. */
@@ -71,15 +77,10 @@ struct writer {
 };
 
 static void put(struct writer *writer, const void *data, size_t bytes) {
-    size_t whole = bytes - bytes % 8;
-    uint64_t last = 0;
-    memcpy(&last, (const char *)data + whole, bytes - whole);
-    writer->digest = digest_bytes(writer->digest, data, whole);
-    writer->is_ok = writer->is_ok && fwrite(data, 1, whole, writer->file) == whole;
-    if (whole < bytes) {
-        writer->digest = bz_digest_word(writer->digest, last);
-        writer->is_ok = writer->is_ok && fwrite(&last, sizeof last, 1, writer->file) == 1;
-    }
+    static const char zeros[8];
+    writer->digest = digest_bytes(writer->digest, data, bytes);
+    writer->is_ok = writer->is_ok && fwrite(data, 1, bytes, writer->file) == bytes &&
+                    fwrite(zeros, 1, padding(bytes), writer->file) == padding(bytes);
 }
 
 static bool get(FILE *file, void *data, size_t bytes) {
@@ -90,19 +91,11 @@ static bool get(FILE *file, void *data, size_t bytes) {
 
 /* Whether the file ends with the checksum of the rest. Goes back to where it was. */
 static bool is_whole(FILE *file) {
-    uint64_t digest = BZ_DIGEST_SEED;
     uint64_t checksum = 0;
-    uint64_t words[4096];
     off_t place = ftello(file);
-    bool is_ok = fseeko(file, 0, SEEK_END) == 0;
-    off_t left = is_ok ? ftello(file) - (off_t)sizeof checksum : 0;
-    is_ok = left > 0 && left % 8 == 0 && fseeko(file, 0, SEEK_SET) == 0;
-    for (; is_ok && left > 0;) {
-        size_t piece = left < (off_t)sizeof words ? (size_t)left : sizeof words;
-        is_ok = fread(words, 1, piece, file) == piece;
-        digest = digest_bytes(digest, words, is_ok ? piece : 0);
-        left -= (off_t)piece;
-    }
+    off_t end = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) - (off_t)sizeof checksum : 0;
+    bool is_ok = end > 0 && end % 8 == 0 && fseeko(file, 0, SEEK_SET) == 0;
+    uint64_t digest = is_ok ? digest_next(file, (uint64_t)end) : 0;
     return is_ok && fread(&checksum, sizeof checksum, 1, file) == 1 && checksum == digest &&
            fseeko(file, place, SEEK_SET) == 0;
 }

@@ -72,14 +72,14 @@ struct bz_word_role {
 #define BZ_STACK_KEYS 256u
 #define BZ_PRINT_OBJECTS_MAX 8u /* with interchangeable tasks */
 
-/* What the roles depend on. */
+/* What the roles depend on: addresses and sizes, without padding. */
 struct bz_print_layout {
-    const void *shadow_tasks;
-    struct bz_handle *const *queue;
-    struct bz_handle *const *queue_end;
+    uint64_t shadow_tasks;
+    uint64_t queue;
+    uint64_t queue_end;
     uint64_t object_count;
     struct {
-        const uint32_t *line;
+        uint64_t line;
         uint64_t capacity;
     } lines[BZ_PRINT_OBJECTS_MAX];
 };
