@@ -58,10 +58,10 @@ struct bz_live_areas {
 struct bz_snapshot {
     char *bytes;
     size_t capacity;
-    size_t state_bytes;   /* two snapshots that are equal in these bytes are of one state */
-    size_t stacks_offset; /* of the live bytes of stacks, which `stacks_table` describes */
-    size_t table_offset;
-    uint32_t stack_count;
+    size_t state_bytes; /* two snapshots that are equal in these bytes are of one state */
+    const char *image;  /* of the loop, among the bytes */
+    const char *record; /* of the judge's arena, likewise */
+    struct bz_image_layout layout;
     struct bz_snapshot_area areas[BZ_AREAS];
     uint64_t lag_ns; /* of the path to it: no part of the state, unless the bound on lag bites */
 };

@@ -327,12 +327,10 @@ static bool is_unchanged(const struct bz_image_stack *was, const char *bytes,
  * a task that has begun, or has ended. */
 static void compare_stacks(struct printing *printing, const struct bz_loop *loop,
                            const struct bz_snapshot *before) {
-    uint32_t count = before == NULL ? 0 : before->stack_count;
-    const struct bz_image_stack *was =
-        count == 0
-            ? NULL
-            : (const struct bz_image_stack *)(const void *)(before->bytes + before->table_offset);
-    const char *bytes = count == 0 ? NULL : before->bytes + before->stacks_offset;
+    uint32_t count = before == NULL ? 0 : before->layout.stack_count;
+    const char *table = count == 0 ? NULL : before->image + before->layout.state_bytes;
+    const char *bytes = count == 0 ? NULL : before->image + before->layout.stacks_offset;
+    const struct bz_image_stack *was = (const struct bz_image_stack *)(const void *)table;
     const struct bz_task *task = bz_image_next_stack(loop, NULL);
     for (; count > 0; count--, bytes += was->bytes, was++) {
         bool is_there = task != NULL && was->stack == task->stack && was->task == task->actor.id;
