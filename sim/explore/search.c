@@ -30,11 +30,9 @@ static void settle_reductions(struct bz_search *search) {
         search->at.bounds.reductions &= ~BZ_REDUCE_SYMMETRY;
     }
     search->result->reductions = search->at.bounds.reductions;
-    bool ignores_order = bz_search_has(search, BZ_REDUCE_QUEUE);
     bz_printer_begin(&search->printer,
                      bz_search_has(search, BZ_REDUCE_SYMMETRY) ? &search->symmetry : NULL,
-                     ignores_order);
-    bz_printer_begin(&search->fallback_printer, NULL, ignores_order);
+                     bz_search_has(search, BZ_REDUCE_QUEUE));
 }
 
 /* Brings the world to the state of the topmost frame: from its snapshot, or by running the path
@@ -204,25 +202,36 @@ static void end_loop(struct bz_search *search) {
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-static bool poll(struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    if (config->stop != NULL && *config->stop != 0) {
-        return false;
+bool bz_search_has_reached_limit(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    uint64_t states_max = search->config->states_max;
+    if (result->transitions >= search->at.bounds.transitions) {
+        search->is_put_off = true; /* and does not stop for anything else */
+    } else if (result->states > states_max ||
+               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
+        result->end = BZ_EXPLORE_STATES_MAX;
     }
+    return search->is_put_off || result->end != BZ_EXPLORE_DONE;
+}
+
+bool bz_search_is_interrupted(struct bz_search *search, bool can_pause) {
+    const struct bz_explore_config *config = search->config;
+    struct bz_record *record = search->record;
     struct bz_explore_progress progress = {
         .is_sweep = search->at.bounds.deviations == BZ_EXPLORE_UNBOUNDED,
         .round = search->at.bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
     };
-    const struct bz_record *record = search->record;
-    bool can_pause = record != NULL && search->cycles == NULL &&
-                     (!record->is_lost || search->result->transitions == 0);
-    bool is_due = can_pause && config->is_due != NULL && config->is_due(config->context);
-    if (is_due) {
-        search->record->is_pause = true;
+    bool goes_on = config->stop == NULL || *config->stop == 0;
+    if (goes_on && can_pause && record != NULL && config->is_due != NULL &&
+        config->is_due(config->context)) {
+        record->is_pause = true;
+        goes_on = false;
     }
-    return !is_due && (config->poll == NULL || config->poll(config->context, &progress));
+    goes_on = goes_on && (config->poll == NULL || config->poll(config->context, &progress));
+    search->result->end = goes_on ? search->result->end : BZ_EXPLORE_INTERRUPTED;
+    return !goes_on;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -334,9 +343,12 @@ bool bz_search_follow(struct bz_search *search) {
     return true;
 }
 
+static bool is_lost(const struct bz_search *search) {
+    return search->record != NULL && search->record->is_lost;
+}
+
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    uint64_t states_max = search->config->states_max;
     if ((bz_search_unsound(search) & search->at.bounds.reductions) != 0 ||
         (search->cycles != NULL && search->cycles->is_full) ||
         (search->team != NULL && bz_team_is_over(search))) {
@@ -346,13 +358,9 @@ static bool should_stop(struct bz_search *search) {
         result->end = BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
-    } else if (result->transitions >= search->at.bounds.transitions) {
-        search->is_put_off = true; /* and does not stop for anything else */
-    } else if (result->states > states_max ||
-               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
-        result->end = BZ_EXPLORE_STATES_MAX;
-    } else if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
-        result->end = BZ_EXPLORE_INTERRUPTED;
+    } else if (!bz_search_has_reached_limit(search) && result->transitions % POLL_EVERY == 0) {
+        bool can_pause = search->cycles == NULL && (result->transitions == 0 || !is_lost(search));
+        (void)bz_search_is_interrupted(search, can_pause);
     }
     return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }
@@ -521,7 +529,6 @@ void bz_search_destroy(struct bz_search *search) {
         frame = child;
     }
     bz_printer_fini(&search->printer);
-    bz_printer_fini(&search->fallback_printer);
     bz_record_destroy(search->record);
     bz_edge_log_destroy(search->log);
     bz_visited_fini(&search->visited);

@@ -70,8 +70,7 @@ struct bz_search {
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
     struct bz_symmetry symmetry;
-    struct bz_printer printer;          /* of states up to a permutation of tasks, or of others */
-    struct bz_printer fallback_printer; /* of states that have no such form */
+    struct bz_printer printer;
     struct bz_visited visited;
     struct bz_visited outcomes;
     struct bz_cycles *cycles; /* where the graph is recorded; NULL: it is not */
@@ -124,6 +123,11 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
  * bz_search_run() does. False without memory. */
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds);
 bool bz_search_all(struct bz_search *search);
+
+/* Whether it has to stop at a limit, which `end` or is_put_off says; or because somebody wants it,
+ * or for a pause, if that is possible. */
+bool bz_search_has_reached_limit(struct bz_search *search);
+bool bz_search_is_interrupted(struct bz_search *search, bool can_pause);
 
 /* Goes to the set-up again, with all that was visited. */
 void bz_search_enter_root(struct bz_search *search);

@@ -33,30 +33,23 @@ static uint64_t spent(const struct bz_search *search, const struct bz_frame *fra
     return (delays << 32u | deviations) ^ (lag_ns == 0 ? 0 : bz_seed_mix(lag_ns));
 }
 
-/* Of the state that the world is in. False without memory. */
+/* Of the state that the world is in. False without memory. A state that has no form up to a
+ * permutation of tasks ends the search, which begins again without symmetry. */
 static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
     const struct bz_frame *frame = search->top;
     const struct bz_print *before = frame == &search->root ? NULL : &frame->print;
     struct bz_fingerprint *print = &child->fingerprint;
-    child->print.layout = 0;
-    if (!bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
-        bool is_ok = bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
-                                      &child->print);
-        *print = bz_fingerprint_end(bz_print_rest(&child->print), spent(search, child));
-        return is_ok;
-    }
-    if (bz_symmetry_has_all(&search->symmetry, search->world) &&
-        bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
-                         &child->print) &&
-        bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print)) {
-        *print = bz_fingerprint_end(*print, spent(search, child));
-        return true;
-    }
+    bool is_symmetric = bz_search_has(search, BZ_REDUCE_SYMMETRY);
     bool is_ok =
-        bz_printer_print(&search->fallback_printer, search->world, NULL, NULL, &child->print);
-    *print = bz_fingerprint_end(bz_print_rest(&child->print), spent(search, child));
-    child->print.layout = 0; /* not by `printer` */
-    return is_ok;
+        bz_printer_print(&search->printer, search->world, &frame->snapshot, before, &child->print);
+    *print = bz_print_rest(&child->print);
+    if (is_symmetric &&
+        !(is_ok && bz_symmetry_has_all(&search->symmetry, search->world) &&
+          bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print))) {
+        search->at.is_asymmetric = true;
+    }
+    *print = bz_fingerprint_end(*print, spent(search, child));
+    return is_ok || is_symmetric;
 }
 
 /* --- arriving and leaving --------------------------------------------------------------------- */

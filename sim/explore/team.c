@@ -214,30 +214,11 @@ static void add_up(const struct bz_team *team, struct bz_explore_result *result)
 }
 
 static bool has_reached_limit(struct bz_search *search) {
-    struct bz_explore_result *result = search->result;
-    uint64_t states_max = search->config->states_max;
-    search->is_put_off = result->transitions >= search->at.bounds.transitions;
+    bool has = bz_search_has_reached_limit(search);
     if (search->is_put_off) {
-        result->transitions = search->at.bounds.transitions; /* however many there were by then */
-    } else if (result->states > states_max ||
-               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
-        result->end = BZ_EXPLORE_STATES_MAX;
+        search->result->transitions = search->at.bounds.transitions; /* however many by then */
     }
-    return search->is_put_off || result->end != BZ_EXPLORE_DONE;
-}
-
-static bool poll(const struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    if (search->record != NULL && !search->record->is_lost && config->is_due != NULL &&
-        config->is_due(config->context)) {
-        search->record->is_pause = true;
-        return false;
-    }
-    struct bz_explore_progress progress = {.is_sweep = true,
-                                           .states = search->result->states,
-                                           .transitions = search->result->transitions};
-    return (config->stop == NULL || *config->stop == 0) &&
-           (config->poll == NULL || config->poll(config->context, &progress));
+    return has;
 }
 
 /* Until no worker runs. Returns how many have ended as they should. */
@@ -262,10 +243,9 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
             return done;
         }
         add_up(team, search->result);
-        if (!team->is_over && (has_reached_limit(search) || !poll(search))) {
-            search->result->end = search->is_put_off || search->result->end != BZ_EXPLORE_DONE
-                                      ? search->result->end
-                                      : BZ_EXPLORE_INTERRUPTED;
+        bool can_pause = search->record != NULL && !search->record->is_lost;
+        if (!team->is_over &&
+            (has_reached_limit(search) || bz_search_is_interrupted(search, can_pause))) {
             stop(team, &team->is_over);
         }
         bz_child_wait(running, count);
