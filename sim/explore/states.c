@@ -54,21 +54,6 @@ static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
 
-/* Alone there is no need, and a lookup that misses the cache overlaps with what follows. */
-static void lock(const struct bz_search *search, struct bz_visited *visited,
-                 struct bz_fingerprint fingerprint) {
-    if (search->team != NULL) {
-        bz_visited_lock(visited, fingerprint);
-    }
-}
-
-static void unlock(const struct bz_search *search, struct bz_visited *visited,
-                   struct bz_fingerprint fingerprint) {
-    if (search->team != NULL) {
-        bz_visited_unlock(visited, fingerprint);
-    }
-}
-
 /* In a team: the worker that searches a state logs its transitions, and guests do not. */
 static void log_edge(struct bz_search *search, struct bz_frame *child,
                      struct bz_visited_state *state, bool is_new) {
@@ -130,14 +115,14 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
         child->number = search->team == NULL ? 0 : find_number(search, child->fingerprint);
         return BZ_ARRIVED_NEW;
     }
-    lock(search, &search->visited, child->fingerprint);
+    bz_visited_lock(&search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
     enum bz_arrival arrival =
         state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
     if (search->cycles != NULL && state != NULL) {
         bz_search_record_state(search, child, state, is_new);
     }
-    unlock(search, &search->visited, child->fingerprint);
+    bz_visited_unlock(&search->visited, child->fingerprint);
     return arrival;
 }
 
@@ -166,11 +151,11 @@ void bz_search_depart(struct bz_search *search) {
     if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1 || frame->is_guest) {
         return;
     }
-    lock(search, &search->visited, frame->fingerprint);
+    bz_visited_lock(&search->visited, frame->fingerprint);
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
     bz_schedules_add(&state->schedules, frame->schedules);
     state->mark &= ~ON_PATH;
-    unlock(search, &search->visited, frame->fingerprint);
+    bz_visited_unlock(&search->visited, frame->fingerprint);
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
@@ -214,9 +199,9 @@ bool bz_search_note_outcome(struct bz_search *search) {
     }
     bool is_new;
     print = bz_fingerprint_end(print, shadow->unfinished);
-    lock(search, &search->outcomes, print);
+    bz_visited_lock(&search->outcomes, print);
     bool is_ok = bz_visited_add(&search->outcomes, print, &is_new) != NULL;
-    unlock(search, &search->outcomes, print);
+    bz_visited_unlock(&search->outcomes, print);
     search->result->outcomes += is_ok && is_new;
     search->result->outcomes_digest += is_ok && is_new ? digest_of(print) : 0;
     return is_ok;

@@ -170,6 +170,8 @@ static void work(void *context) {
     static struct bz_explore_config config;
     own = *team->origin;
     own.root.child = NULL; /* its parent is that of the origin */
+    own.visited.is_shared = true;
+    own.outcomes.is_shared = true;
     config = *own.config;
     config.states_max = UINT64_MAX;
     config.keep_going = false;
