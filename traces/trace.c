@@ -9,6 +9,7 @@
 #include "primitives/runtime/check.h"
 #include "traces/lack.h"
 #include "traces/trace_fields.h"
+#include "traces/words.h"
 
 #define CHUNK_BYTES 16384u
 #define CAPACITY_FIRST 16u
@@ -21,14 +22,16 @@ struct bz_trace_chunk {
     char bytes[];
 };
 
-/* A slot of the hash table; text NULL: free. `task` is the number of the task with that name. */
+/* A slot of the hash table; text NULL: free. The numbers of the task and the object of that name.
+ */
 struct bz_trace_name {
     const char *text;
     uint32_t task;
+    uint32_t object;
 };
 
 void bz_trace_init(struct bz_trace *trace) {
-    *trace = (struct bz_trace){.engine = NULL};
+    *trace = (struct bz_trace){.version = BZ_TRACE_VERSION};
 }
 
 void bz_trace_fini(struct bz_trace *trace) {
@@ -40,6 +43,7 @@ void bz_trace_fini(struct bz_trace *trace) {
     free(trace->names);
     free(trace->params);
     free(trace->tasks);
+    free(trace->objects);
     free(trace->choices);
     free(trace->events);
     bz_trace_init(trace);
@@ -151,6 +155,39 @@ void bz_trace_add_task(struct bz_trace *trace, const char *name) {
     entry->task = (uint32_t)trace->task_count;
 }
 
+void bz_trace_add_object(struct bz_trace *trace, struct bz_trace_object object) {
+    struct bz_trace_name *entry = intern(trace, object.name);
+    BZ_CHECK(entry->object == 0); /* as those of tasks */
+    object.name = entry->text;
+    trace->objects =
+        with_room(trace->objects, trace->object_count, &trace->object_capacity, sizeof object);
+    trace->objects[trace->object_count++] = object;
+    entry->object = (uint32_t)trace->object_count;
+}
+
+uint32_t bz_trace_find_object(const struct bz_trace *trace, const char *name) {
+    return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->object;
+}
+
+static uint32_t list_object(struct bz_trace *trace, const char *name) {
+    if (name != NULL && bz_trace_find_object(trace, name) == 0 &&
+        trace->object_count < BZ_TRACE_OBJECTS_MAX) {
+        bz_trace_add_object(trace, (struct bz_trace_object){.name = name, .size = BZ_TRACE_ABSENT});
+    }
+    return bz_trace_find_object(trace, name);
+}
+
+void bz_trace_list_objects(struct bz_trace *trace) {
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        uint32_t object = list_object(trace, event->object);
+        if (object != 0 && event->op != NULL && strcmp(event->op, "notify") == 0) {
+            trace->objects[object - 1].kind = bz_kind_name(BZ_KIND_CONDITION);
+        }
+    }
+    list_object(trace, trace->verdict.object);
+}
+
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
     return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->task;
 }
@@ -218,6 +255,13 @@ bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_
     return true;
 }
 
+void bz_trace_event_restrict(struct bz_trace_event *event, unsigned version) {
+    if (version == 1) {
+        event->n = same_string(event->event, "call") ? BZ_TRACE_ABSENT : event->n;
+        event->held = BZ_TRACE_ABSENT;
+    }
+}
+
 /* A line of text, cut at the end of its buffer. */
 struct line {
     char *buffer;
@@ -269,6 +313,23 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
     if (same_string(event->event, "clock")) {
         say_number(&line, "time_ns=", event->time_ns);
     }
+    return buffer;
+}
+
+const char *bz_trace_object_text(const struct bz_trace *trace, size_t index, char *buffer,
+                                 size_t size_bytes) {
+    struct line line = {buffer, size_bytes, 0};
+    if (index >= trace->object_count) {
+        snprintf(buffer, size_bytes, "no object %zu", index + 1);
+        return buffer;
+    }
+    const struct bz_trace_object *object = &trace->objects[index];
+    say(&line, "object %zu:", index + 1);
+    say_word(&line, "", object->kind);
+    say_word(&line, "", object->name);
+    say_number(&line, "size=", object->size);
+    say_word(&line, "order=", object->order);
+    say_word(&line, "partner=", object->partner);
     return buffer;
 }
 

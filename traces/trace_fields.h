@@ -1,5 +1,5 @@
-/* Tables of the fields of events, choices and verdicts, for the reader, the writer and comparisons.
- * Only for this folder. */
+/* Tables of the fields of objects, events, choices and verdicts, for the reader, the writer and
+ * comparisons. Only for this folder. */
 #ifndef BZ_TRACES_TRACE_FIELDS_H
 #define BZ_TRACES_TRACE_FIELDS_H
 
@@ -31,6 +31,7 @@ struct bz_trace_field {
 };
 
 /* In the order of the file. */
+extern const struct bz_trace_field bz_trace_object_fields[];
 extern const struct bz_trace_field bz_trace_event_fields[];
 extern const struct bz_trace_field bz_trace_choice_fields[];
 extern const struct bz_trace_field bz_trace_verdict_fields[];
@@ -39,6 +40,8 @@ extern const struct bz_vocabulary bz_vocabulary_order;
 extern const struct bz_vocabulary bz_vocabulary_window;
 extern const struct bz_vocabulary bz_vocabulary_choice;
 extern const struct bz_vocabulary bz_vocabulary_role;
+extern const struct bz_vocabulary bz_vocabulary_kind;
+extern const struct bz_vocabulary bz_vocabulary_event;
 
 static inline uint64_t *bz_field_number(const struct bz_trace_field *field, void *entry) {
     return (uint64_t *)(void *)((char *)entry + field->offset);

@@ -87,6 +87,10 @@ static void place_text(const struct bz_trace_event *event, const struct bz_trace
                         event->time_ns);
     }
     bz_trace_event_text(event, text + used, bytes - (size_t)used);
+    if (event->held != other->held && event->held != BZ_TRACE_ABSENT) {
+        used = (int)strlen(text);
+        snprintf(text + used, bytes - (size_t)used, ", %" PRIu64 " held", event->held);
+    }
 }
 
 static void compare_event(struct bz_recorder *recorder, const struct bz_trace_event *event) {
@@ -96,7 +100,10 @@ static void compare_event(struct bz_recorder *recorder, const struct bz_trace_ev
         return;
     }
     const struct bz_trace *trace = comparison->expected;
+    struct bz_trace_event restricted = *event;
     char got[BZ_REPLAY_TEXT_BYTES];
+    bz_trace_event_restrict(&restricted, trace->version);
+    event = &restricted;
     bz_trace_event_text(event, got, sizeof got);
     if (comparison->next_event == trace->event_count) {
         diverge(comparison, (uint32_t)event->step, "the end of the run", got);
@@ -142,6 +149,21 @@ static void compare_tasks(struct comparison *comparison, const struct bz_trace *
         snprintf(wanted, sizeof wanted, "%zu tasks", (size_t)trace->task_count);
         snprintf(text, sizeof text, "%zu tasks", (size_t)got->task_count);
         diverge(comparison, step, wanted, text);
+    }
+}
+
+/* Version 1 lists none. */
+static void compare_objects(struct comparison *comparison, const struct bz_trace *got) {
+    const struct bz_trace *trace = comparison->expected;
+    char wanted[BZ_REPLAY_TEXT_BYTES];
+    char text[BZ_REPLAY_TEXT_BYTES];
+    size_t most = trace->object_count > got->object_count ? trace->object_count : got->object_count;
+    for (size_t index = 0; trace->version > 1 && index < most; index++) {
+        bz_trace_object_text(trace, index, wanted, sizeof wanted);
+        bz_trace_object_text(got, index, text, sizeof text);
+        if (strcmp(wanted, text) != 0) {
+            diverge(comparison, comparison->judge->step, wanted, text);
+        }
     }
 }
 
@@ -202,6 +224,7 @@ static void compare_end(struct comparison *comparison, const struct bz_trace *go
     }
     compare_message(comparison, got);
     compare_tasks(comparison, got);
+    compare_objects(comparison, got);
     if (trace->digest != got->digest) {
         snprintf(wanted, sizeof wanted, "digest %016" PRIx64, trace->digest);
         snprintf(text, sizeof text, "digest %016" PRIx64, got->digest);

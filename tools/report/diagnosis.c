@@ -20,25 +20,24 @@ static const char *or_else(const char *text, const char *other) {
 
 /* --- the diagnosis --- */
 
-/* The primitive of the verdict's object, by the object's name ("lock-1" in scenarios/program), or
- * else the program's only one. BZ_PRIMITIVE_COUNT: unknown. */
+/* The primitive of the verdict's object, or else the program's only one. BZ_PRIMITIVE_COUNT:
+ * unknown. */
 static enum bz_primitive primitive_of(const struct bz_trace *trace) {
-    const char *object = or_else(trace->verdict.object, "");
-    enum bz_primitive only = BZ_PRIMITIVE_COUNT;
-    for (int number = 0; number < BZ_PRIMITIVE_COUNT; number++) {
-        enum bz_primitive primitive = (enum bz_primitive)number;
-        const char *name = bz_primitive_name(primitive);
-        if (strncmp(object, name, strlen(name)) == 0 && object[strlen(name)] == '-') {
-            return primitive;
-        }
-        for (size_t index = 0; index < trace->param_count; index++) {
-            if (is(trace->params[index].name, "primitive") &&
-                is(trace->params[index].value, name)) {
-                only = primitive;
-            }
-        }
+    uint32_t number = bz_trace_find_object(trace, trace->verdict.object);
+    const char *kind = number == 0 ? NULL : trace->objects[number - 1].kind;
+    bool is_queue = is(kind, bz_kind_name(BZ_KIND_ITEMS)) || is(kind, bz_kind_name(BZ_KIND_SLOTS));
+    const char *name = is_queue ? bz_primitive_name(BZ_PRIMITIVE_QUEUE)
+                       : is(kind, bz_kind_name(BZ_KIND_MODELLED)) ? NULL
+                                                                  : kind;
+    for (size_t index = 0; name == NULL && index < trace->param_count; index++) {
+        name = is(trace->params[index].name, "primitive") ? trace->params[index].value : NULL;
     }
-    return only;
+    int primitive = 0;
+    while (primitive < BZ_PRIMITIVE_COUNT &&
+           !is(name, bz_primitive_name((enum bz_primitive)primitive))) {
+        primitive++;
+    }
+    return (enum bz_primitive)primitive;
 }
 
 const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,

@@ -63,25 +63,38 @@ static void put_tasks(const struct bz_trace *trace, struct bz_paper *paper) {
     bz_paper_printf(paper, "]\nWIDTH = %zu\n", width);
 }
 
-static void put_object(const struct bz_script *script, struct bz_paper *paper, uint32_t number) {
-    const struct bz_object *object = &script->objects.objects[number];
+/* The name of the object in the program, where the slots of a queue are the queue. */
+static const char *name_of(const struct bz_trace *trace, uint32_t number) {
+    const struct bz_trace_object *object = &trace->objects[number - 1];
+    bool is_slots = strcmp(object->kind, bz_kind_name(BZ_KIND_SLOTS)) == 0;
+    return is_slots && object->partner != NULL ? object->partner : object->name;
+}
+
+static void put_object(const struct bz_trace_object *object, struct bz_paper *paper) {
+    bool is_items = strcmp(object->kind, bz_kind_name(BZ_KIND_ITEMS)) == 0;
+    bool is_pool = strcmp(object->kind, bz_kind_name(BZ_KIND_POOL)) == 0;
     bz_paper_put(paper, "    (");
     put_string(paper, object->name);
-    bz_paper_printf(paper, ", \"%s\", %" PRIu32 ", %" PRIu32 ", ",
-                    bz_object_kind_name(object->kind), object->number, object->order);
-    put_string(paper, object->lock != 0 ? script->objects.objects[object->lock].name : NULL);
+    bz_paper_printf(paper, ", \"%s\", %" PRIu64 ", ",
+                    is_items  ? "queue"
+                    : is_pool ? "lock"
+                              : object->kind,
+                    object->size == BZ_TRACE_ABSENT ? 0 : object->size);
+    put_string(paper, object->order);
+    bz_paper_put(paper, ", ");
+    put_string(paper, is_items ? NULL : object->partner);
     bz_paper_put(paper, "),\n");
 }
 
-static void put_objects(const struct bz_script *script, struct bz_paper *paper) {
+static void put_objects(const struct bz_trace *trace, struct bz_paper *paper) {
     bz_paper_put(paper, "\n# name, kind, permits or parties or size, order of a queue, lock of a "
                         "condition\nOBJECTS = [\n");
     for (unsigned pass = 0; pass < 2; pass++) { /* locks before their conditions */
-        for (uint32_t number = 1; number <= script->objects.count; number++) {
-            const struct bz_object *object = &script->objects.objects[number];
-            bool is_condition = object->kind == BZ_OBJECT_CONDITION;
-            if (object->items == 0 && is_condition == (pass == 1)) {
-                put_object(script, paper, number);
+        for (uint32_t number = 1; number <= trace->object_count; number++) {
+            const struct bz_trace_object *object = &trace->objects[number - 1];
+            bool is_condition = strcmp(object->kind, bz_kind_name(BZ_KIND_CONDITION)) == 0;
+            if (name_of(trace, number) == object->name && is_condition == (pass == 1)) {
+                put_object(object, paper);
             }
         }
     }
@@ -91,7 +104,7 @@ static void put_objects(const struct bz_script *script, struct bz_paper *paper) 
 static void put_act(const struct bz_script *script, struct bz_paper *paper,
                     const struct bz_act *act) {
     const char *name = act->kind == BZ_ACT_CANCEL ? bz_show_task(script->trace, act->victim)
-                       : act->object != 0         ? script->objects.objects[act->object].name
+                       : act->object != 0         ? name_of(script->trace, act->object)
                                                   : NULL;
     /* A time-out of the recorded program is a cancel from outside here. */
     bool is_timeout = act->outcome != NULL && strcmp(act->outcome, "timed-out") == 0;
@@ -241,7 +254,7 @@ static void put_script(const struct bz_trace *trace, struct bz_paper *paper) {
     put_head(trace, paper, "Python 3.9 or later, and\n# nothing else",
              bz_is_of_python(trace) ? "it" : "asyncio");
     put_tasks(trace, paper);
-    put_objects(&script, paper);
+    put_objects(trace, paper);
     put_programs(&script, paper);
     put_test(&script, paper);
     put_schedule(&script, paper);

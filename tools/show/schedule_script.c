@@ -19,10 +19,9 @@ struct writer {
     size_t act_capacity;
     size_t move_capacity;
     struct actor *actors;
-    uint32_t *held; /* by task and object: permits that it owns */
+    struct bz_ledger ledger; /* before the present event */
     uint32_t running;
     uint64_t step;
-    uint32_t notify; /* the last notify of this step, number + 1; 0: none */
 };
 
 static const char *const act_names[BZ_ACT_COUNT] = {
@@ -53,8 +52,12 @@ static struct bz_act *add_act(struct writer *writer, uint32_t task, enum bz_act_
     script->acts =
         more(script->acts, script->act_count, &writer->act_capacity, sizeof *script->acts);
     struct bz_act *act = &script->acts[script->act_count++];
-    *act = (struct bz_act){
-        .kind = kind, .task = task, .step = writer->step, .end = writer->step, .outcome = "ok"};
+    *act = (struct bz_act){.kind = kind,
+                           .task = task,
+                           .number = 1,
+                           .step = writer->step,
+                           .end = writer->step,
+                           .outcome = "ok"};
     uint32_t number = (uint32_t)script->act_count;
     if (script->last[task] != 0) {
         script->acts[script->last[task] - 1].next = number;
@@ -82,25 +85,21 @@ static enum bz_act_kind kind_of_op(const char *op) {
     return BZ_ACT_OTHER;
 }
 
-static uint32_t *held(struct writer *writer, uint32_t task, uint32_t object) {
-    return &writer->held[(size_t)task * (BZ_OBJECTS_MAX + 1) + object];
+/* Whether a task owns the lock that a notification needs. */
+static bool is_locked(const struct writer *writer, uint32_t condition) {
+    const struct bz_ledger_object *objects = writer->ledger.objects;
+    return objects[objects[condition].partner].count > 0;
 }
 
 /* Adds the operation of the event; returns its number + 1. */
 static uint32_t add_operation(struct writer *writer, uint32_t task,
                               const struct bz_trace_event *event) {
-    uint32_t object = bz_objects_find(&writer->script->objects, event->object);
+    uint32_t object = bz_trace_find_object(writer->script->trace, event->object);
     struct bz_act *act = add_act(writer, task, object == 0 ? BZ_ACT_OTHER : kind_of_op(event->op));
     act->object = object;
-    act->number = 1;
-    writer->notify = 0; /* further wake-ups are not its own */
-    if (act->kind == BZ_ACT_RELEASE) {
-        uint32_t *own = held(writer, task, object);
-        act->kind = *own > 0 ? BZ_ACT_RELEASE : BZ_ACT_RELEASE_UNHELD;
-        *own -= *own > 0;
-    } else if (act->kind == BZ_ACT_NOTIFY) {
-        writer->notify = (uint32_t)writer->script->act_count;
-        act->number = 0;
+    act->number = event->n == BZ_TRACE_ABSENT ? 1 : (uint32_t)event->n;
+    if (act->kind == BZ_ACT_RELEASE && bz_ledger_owned(&writer->ledger, task, object) == 0) {
+        act->kind = BZ_ACT_RELEASE_UNHELD;
     }
     return (uint32_t)writer->script->act_count;
 }
@@ -115,7 +114,10 @@ static void read_call(struct writer *writer, uint32_t task, const struct bz_trac
     uint32_t number = add_operation(writer, task, event);
     struct bz_act *act = &writer->script->acts[number - 1];
     writer->actors[task].pending = number;
-    act->outcome = is_instant(act->kind) ? "ok" : NULL;
+    /* A trace does not record whether these were refused. */
+    bool is_unrecorded =
+        act->kind == BZ_ACT_DONE || (act->kind == BZ_ACT_NOTIFY && !is_locked(writer, act->object));
+    act->outcome = is_unrecorded ? "unknown" : is_instant(act->kind) ? "ok" : NULL;
 }
 
 /* An accepted release does not return: what returns next is another operation. */
@@ -138,15 +140,10 @@ static void read_return(struct writer *writer, uint32_t task, const struct bz_tr
     actor->pending = 0;
     act->outcome = event->status;
     act->end = writer->step;
-    if (act->kind == BZ_ACT_RELEASE && !is(event->status, "ok")) {
-        (*held(writer, task, act->object))++; /* it was refused */
-    }
     if (is(event->status, "full") && act->kind == BZ_ACT_PUT) {
         act->kind = BZ_ACT_TRY_PUT;
     } else if (is(event->status, "empty") && act->kind == BZ_ACT_GET) {
         act->kind = BZ_ACT_TRY_GET;
-    } else if (act->kind == BZ_ACT_ACQUIRE && is(event->status, "ok") && act->object != 0) {
-        (*held(writer, task, act->object))++;
     }
 }
 
@@ -188,21 +185,12 @@ static void read_cancel(struct writer *writer, uint32_t task, const struct bz_tr
     }
 }
 
-static void read_wake(struct writer *writer, uint32_t task, const struct bz_trace_event *event) {
+static void read_wake(struct writer *writer, uint32_t task) {
     const struct actor *actor = &writer->actors[task];
     uint32_t suspended = actor->suspended;
-    if (suspended != 0 && writer->script->acts[suspended - 1].kind == BZ_ACT_PAUSE) {
-        if (!actor->is_cancelled) { /* a cancel ends it by itself */
-            add_move(writer, task, BZ_MOVE_WAKE);
-        }
-    } else if (writer->notify != 0 && is(event->status, "ok")) {
-        writer->script->acts[writer->notify - 1].number++;
-    }
-}
-
-static void read_exit(struct writer *writer, uint32_t task) {
-    for (uint32_t object = 1; object <= BZ_OBJECTS_MAX; object++) {
-        writer->script->has_kept[task] |= *held(writer, task, object) > 0;
+    if (suspended != 0 && writer->script->acts[suspended - 1].kind == BZ_ACT_PAUSE &&
+        !actor->is_cancelled) { /* a cancel ends it by itself */
+        add_move(writer, task, BZ_MOVE_WAKE);
     }
 }
 
@@ -211,7 +199,6 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
     if (event->step != writer->step) {
         writer->step = event->step;
         writer->running = 0;
-        writer->notify = 0;
     }
     if (task == 0) {
         return;
@@ -227,27 +214,13 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
     } else if (is(event->event, "cancel")) {
         read_cancel(writer, task, event);
     } else if (is(event->event, "wake")) {
-        read_wake(writer, task, event);
+        read_wake(writer, task);
     } else if (is(event->event, "exit")) {
-        read_exit(writer, task);
+        writer->script->has_kept[task] = writer->ledger.tasks[task].hold != 0;
     }
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
-
-/* The slots of a queue are another name of it; a notify wakes one task at least. A trace does not
- * record whether a notify that woke no task, or a done, was refused. */
-static void finish_acts(struct bz_script *script) {
-    for (size_t index = 0; index < script->act_count; index++) {
-        struct bz_act *act = &script->acts[index];
-        uint32_t items = script->objects.objects[act->object].items;
-        bool is_unrecorded =
-            act->kind == BZ_ACT_DONE || (act->kind == BZ_ACT_NOTIFY && act->number == 0);
-        act->outcome = is_unrecorded ? "unknown" : act->outcome;
-        act->number = act->number == 0 ? 1 : act->number;
-        act->object = items != 0 ? items : act->object;
-    }
-}
 
 void bz_script_init(struct bz_script *script, const struct bz_trace *trace) {
     struct writer writer = {.script = script};
@@ -257,17 +230,16 @@ void bz_script_init(struct bz_script *script, const struct bz_trace *trace) {
     script->has_kept = bz_lack_check(calloc(tasks, sizeof *script->has_kept), "a picture");
     script->last = bz_lack_check(calloc(tasks, sizeof *script->last), "a picture");
     writer.actors = bz_lack_check(calloc(tasks, sizeof *writer.actors), "a picture");
-    writer.held =
-        bz_lack_check(calloc(tasks * (BZ_OBJECTS_MAX + 1), sizeof *writer.held), "a picture");
-    bz_objects_init(&script->objects, trace);
+    bz_ledger_init(&writer.ledger, trace);
     for (size_t index = 0; index < trace->event_count; index++) {
-        if (trace->verdict.oracle == NULL || trace->events[index].step <= trace->verdict.step) {
-            read_event(&writer, &trace->events[index]);
+        if (bz_ledger_is_over(trace, &trace->events[index])) {
+            break;
         }
+        read_event(&writer, &trace->events[index]);
+        bz_ledger_read(&writer.ledger, &trace->events[index]);
     }
-    finish_acts(script);
+    bz_ledger_fini(&writer.ledger);
     free(writer.actors);
-    free(writer.held);
 }
 
 void bz_script_fini(struct bz_script *script) {
@@ -282,39 +254,44 @@ void bz_script_fini(struct bz_script *script) {
 /* --- what a trace does not record --------------------------------------------------------------
  */
 
-static bool has_other_act(const struct bz_script *script) {
-    for (size_t index = 0; index < script->act_count; index++) {
-        if (script->acts[index].kind == BZ_ACT_OTHER) {
-            return true;
-        }
+bool bz_is_of_python(const struct bz_trace *trace) {
+    return trace->variant != NULL && strncmp(trace->variant, "python-", 7) == 0;
+}
+
+static bool has_other_act(const struct bz_trace *trace) {
+    struct bz_script script;
+    bool has_one = false;
+    bz_script_init(&script, trace);
+    for (size_t index = 0; index < script.act_count; index++) {
+        has_one |= script.acts[index].kind == BZ_ACT_OTHER;
     }
-    return false;
+    bz_script_fini(&script);
+    return has_one;
 }
 
 bool bz_script_refuses(const struct bz_view *view, char *reason, size_t size_bytes) {
-    struct bz_script script;
-    bool is_refused = true;
-    if (bz_scene_program_of(view->trace) != NULL) {
+    const struct bz_trace *trace = view->trace;
+    const char *modelled = NULL;
+    for (size_t index = trace->object_count; index-- > 0;) {
+        const struct bz_trace_object *object = &trace->objects[index];
+        modelled = is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? object->name : modelled;
+    }
+    if (bz_scene_program_of(trace) != NULL) {
         return false;
     }
-    bz_script_init(&script, view->trace);
-    const struct bz_object *lacking = NULL;
-    for (uint32_t number = script.objects.count; number > 0; number--) {
-        const struct bz_object *object = &script.objects.objects[number];
-        lacking = object->lacks != NULL ? object : lacking;
-    }
-    if (script.objects.is_cut) {
-        snprintf(reason, size_bytes, "the run has more than %u objects", BZ_OBJECTS_MAX);
-    } else if (lacking != NULL) {
-        snprintf(reason, size_bytes, "the trace does not record %s of '%s'", lacking->lacks,
-                 lacking->name);
-    } else if (has_other_act(&script)) {
+    if (trace->version == 1 && trace->object_count > 0) {
+        snprintf(reason, size_bytes,
+                 "a trace of version 1 does not say what its objects are ('buzzer replay TRACE -o "
+                 "FILE' records the run again)");
+    } else if (modelled != NULL) {
+        snprintf(reason, size_bytes, "'%s' is no primitive of asyncio's: a model judges it",
+                 modelled);
+    } else if (has_other_act(trace)) {
         snprintf(reason, size_bytes, "the run has an operation that such a program cannot make");
-    } else if (script.objects.count == 0 && !bz_is_of_python(view->trace)) {
+    } else if (trace->object_count == 0 && !bz_is_of_python(trace)) {
         snprintf(reason, size_bytes, "the trace has no operation on an object");
     } else {
-        is_refused = false;
+        return false;
     }
-    bz_script_fini(&script);
-    return is_refused;
+    return true;
 }

@@ -147,16 +147,18 @@ static void measure(struct lanes *lanes) {
 
 static const struct bz_span *first_span(const struct bz_story *story, uint32_t task) {
     size_t low = 0;
-    size_t high = story->span_count;
+    size_t high = story->ledger.span_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (story->spans[middle].task < task) {
+        if (story->ledger.spans[middle].task < task) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < story->span_count && story->spans[low].task == task ? &story->spans[low] : NULL;
+    return low < story->ledger.span_count && story->ledger.spans[low].task == task
+               ? &story->ledger.spans[low]
+               : NULL;
 }
 
 static char mark_of(const struct bz_span *span) {
@@ -173,13 +175,13 @@ static char mark_of(const struct bz_span *span) {
 
 /* A wait that ends in the step in which it was to begin has no span of its own. */
 static char mark_before(const struct bz_span *next) {
-    return next->kind == BZ_SPAN_WOKEN || next->object != NULL ? 'w' : 'z';
+    return next->kind == BZ_SPAN_WOKEN || next->object != 0 ? 'w' : 'z';
 }
 
 /* Follows the spans up to the line. Wake-ups and cancels wait for the line that tells of them. */
 static void move_on(struct lanes *lanes, const struct bz_story_line *line) {
-    const struct bz_story *story = lanes->view->story;
-    const struct bz_span *end = story->spans + story->span_count;
+    const struct bz_ledger *ledger = &lanes->view->story->ledger;
+    const struct bz_span *end = ledger->spans + ledger->span_count;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
         uint32_t task = lanes->tasks[lane];
         const struct bz_span *next = lanes->next[lane];

@@ -80,12 +80,15 @@ static void find_cancel(struct bz_explanation *explanation) {
 
 /* --- who still waits -------------------------------------------------------------------------- */
 
-static const struct bz_span *last_span(const struct bz_story *story, uint32_t task) {
-    const struct bz_span *last = NULL;
-    for (size_t index = 0; index < story->span_count; index++) {
-        last = story->spans[index].task == task ? &story->spans[index] : last;
+/* Where the task waits when the run ends; NULL: it does not. */
+static const struct bz_place *last_place(const struct bz_ledger *ledger, uint32_t task) {
+    for (size_t index = 0; index < ledger->place_count; index++) {
+        const struct bz_place *place = &ledger->places[index];
+        if (place->task == task && place->end == UINT64_MAX && place->kind == BZ_SPAN_WAITING) {
+            return place;
+        }
     }
-    return last;
+    return NULL;
 }
 
 /* Whether the line is something that the task did, and not something that happened to it. */
@@ -101,12 +104,13 @@ static bool is_deed(const struct bz_story_line *line) {
 }
 
 /* The last line of a task up to the one at which it began to wait. */
-static uint32_t line_of_wait(const struct bz_story *story, const struct bz_span *span) {
+static uint32_t line_of_wait(const struct bz_story *story, const struct bz_place *place,
+                             const char *object) {
     uint32_t found = BZ_STORY_NONE;
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
-        bool is_it = line->task == span->task && !line->is_violation && line->step <= span->step &&
-                     is_same(line->object, span->object);
+        bool is_it = line->task == place->task && !line->is_violation &&
+                     line->step <= place->step && is_same(line->object, object);
         found = is_it ? index : found;
     }
     return found;
@@ -117,16 +121,17 @@ static void find_waiter(struct bz_explanation *explanation) {
     explanation->waits = BZ_STORY_NONE;
     explanation->last_to_act = BZ_STORY_NONE;
     uint32_t task = bz_trace_find_task(&explanation->trace, explanation->trace.verdict.task);
-    const struct bz_span *span = task == 0 ? NULL : last_span(story, task);
-    if (span == NULL || span->kind != BZ_SPAN_WAITING || span->object == NULL) {
+    const struct bz_place *place = last_place(&story->ledger, task);
+    if (place == NULL) {
         return;
     }
-    explanation->waits = line_of_wait(story, span);
+    const char *object = explanation->trace.objects[place->object - 1].name;
+    explanation->waits = line_of_wait(story, place, object);
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
         bool is_there = line->task != task || index < explanation->waits;
         bool is_act = is_there && line->task != 0 && line->is_cause && is_deed(line) &&
-                      is_same(line->object, span->object);
+                      is_same(line->object, object);
         explanation->last_to_act = is_act ? index : explanation->last_to_act;
     }
 }

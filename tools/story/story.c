@@ -4,11 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/story/objects.h"
 #include "tools/story/reader.h"
 #include "traces/lack.h"
-
-#define OBJECTS_SEARCHED_MAX 1000u /* for keys of one pool */
 
 static bool is(const char *text, const char *word) {
     return text != NULL && strcmp(text, word) == 0;
@@ -20,89 +17,58 @@ static void *new_array(size_t count, size_t element_bytes) {
 
 /* --- before the events are read --------------------------------------------------------------- */
 
-/* Of all objects, so that they have their numbers in the order of the events. */
-static void number_objects(struct bz_reader *reader) {
-    for (size_t index = 0; index < reader->trace->event_count; index++) {
-        bz_reader_object(reader, reader->trace->events[index].object);
-    }
-}
-
-/* Items and slots of a queue, a condition and its lock: those that the trace tells. */
-static void pair_objects(struct bz_reader *reader) {
-    struct bz_objects objects;
-    bz_objects_init(&objects, reader->trace);
-    for (uint32_t number = 1; number <= objects.count; number++) {
-        const struct bz_object *object = &objects.objects[number];
-        struct bz_story_object *told = &reader->objects[bz_reader_object(reader, object->name)];
-        uint32_t partner = object->items + object->slots + object->lock; /* one of them at most */
-        told->is_condition = object->kind == BZ_OBJECT_CONDITION;
-        told->partner = bz_reader_object(reader, objects.objects[partner].name);
-    }
-}
-
-/* The first key of the pool to which this one belongs, by the name before the '#'. */
-static uint32_t first_key(const struct bz_reader *reader, const char *name, size_t length,
-                          uint32_t number) {
-    for (uint32_t other = 1; other < number && other < OBJECTS_SEARCHED_MAX; other++) {
-        const char *candidate = reader->objects[other].name;
-        if (strncmp(candidate, name, length) == 0 &&
-            (candidate[length] == '\0' || candidate[length] == '#')) {
-            return reader->objects[other].root;
-        }
-    }
-    return number;
-}
-
-/* Which objects share a state, and are one in the order of what happened. "key", "key#2" and
- * "key#3" are keys of one pool. */
+/* Which objects share a state, and are one in the order of what happened: the items and the slots
+ * of a queue, a condition and its lock, the keys "key", "key#2" and "key#3" of a pool. */
 static void share_states(struct bz_reader *reader) {
-    for (uint32_t number = 1; number <= reader->object_count; number++) {
+    const struct bz_trace *trace = reader->trace;
+    for (uint32_t number = 1; number <= trace->object_count; number++) {
+        const struct bz_ledger_object *state = &reader->ledger->objects[number];
         struct bz_story_object *object = &reader->objects[number];
-        const char *mark = strchr(object->name, '#');
-        if (object->partner != 0) {
-            uint32_t partner = reader->objects[object->partner].root;
-            object->root = partner < object->root ? partner : object->root;
-            reader->objects[object->partner].root = object->root;
-        } else if (mark != NULL) {
-            object->root = first_key(reader, object->name, (size_t)(mark - object->name), number);
+        const char *name = trace->objects[number - 1].name;
+        char first[BZ_TRACE_NAME_BYTES_MAX + 1];
+        uint32_t other = state->partner;
+        if (state->kind == BZ_KIND_POOL || state->kind == BZ_KIND_UNKNOWN) {
+            snprintf(first, sizeof first, "%.*s", (int)strcspn(name, "#"), name);
+            other = bz_trace_find_object(trace, first);
+        }
+        if (other != 0) {
+            uint32_t root = reader->objects[other].root;
+            object->root = root < object->root ? root : object->root;
+            reader->objects[other].root = object->root;
         }
     }
 }
 
 static void begin(struct bz_reader *reader, struct bz_story *story) {
     const struct bz_trace *trace = story->trace;
-    size_t slots = 64;
-    while (slots < 2 * trace->event_count) {
-        slots *= 2;
-    }
     *reader = (struct bz_reader){.story = story,
                                  .trace = trace,
-                                 .slot_mask = (uint32_t)slots - 1,
+                                 .ledger = &story->ledger,
                                  .loop_line = BZ_STORY_NONE,
                                  .jump_line = BZ_STORY_NONE};
-    reader->slots = new_array(slots, sizeof *reader->slots);
-    reader->objects = new_array(trace->event_count + 2, sizeof *reader->objects);
+    bz_ledger_init(reader->ledger, trace);
+    reader->hold_lines = new_array(trace->event_count + 2, sizeof *reader->hold_lines);
+    reader->objects = new_array(trace->object_count + 1, sizeof *reader->objects);
     reader->tasks = new_array(trace->task_count + 1, sizeof *reader->tasks);
     for (size_t number = 0; number <= trace->task_count; number++) {
         struct bz_story_task *task = &reader->tasks[number];
         task->arrow_from = task->last_line = task->call_line = BZ_STORY_NONE;
-        task->wait_line = task->waker_line = task->released = BZ_STORY_NONE;
-        task->span.task = (uint32_t)number;
+        task->wait_line = task->waker_line = BZ_STORY_NONE;
     }
-    reader->objects[0].set_line = reader->objects[0].take_line = BZ_STORY_NONE;
-    reader->objects[0].last_line = BZ_STORY_NONE;
-    number_objects(reader);
-    pair_objects(reader);
+    for (uint32_t number = 0; number <= trace->object_count; number++) {
+        struct bz_story_object *object = &reader->objects[number];
+        object->set_line = object->take_line = object->last_line = BZ_STORY_NONE;
+        object->root = number;
+    }
     share_states(reader);
 }
 
 static void end(struct bz_reader *reader) {
-    for (uint32_t number = 0; number <= reader->object_count; number++) {
+    for (uint32_t number = 0; number <= reader->trace->object_count; number++) {
         free(reader->objects[number].left.lines);
         free(reader->objects[number].failed.lines);
     }
-    free(reader->holdings);
-    free(reader->slots);
+    free(reader->hold_lines);
     free(reader->objects);
     free(reader->tasks);
 }
@@ -120,8 +86,12 @@ static void read_event(struct bz_reader *reader, const struct bz_trace_event *ev
     reader->event = event;
     reader->event_index = (uint32_t)(event - reader->trace->events);
     reader->task = bz_trace_find_task(reader->trace, event->task);
-    reader->object = bz_reader_object(reader, event->object);
+    reader->object = bz_trace_find_object(reader->trace, event->object);
     bz_reader_say(reader);
+    bz_ledger_read(reader->ledger, event);
+    if (reader->ledger->begun != 0) {
+        reader->hold_lines[reader->ledger->begun] = reader->tasks[reader->task].last_line;
+    }
 }
 
 static void count_deviations(struct bz_story *story) {
@@ -159,12 +129,14 @@ static void mark_object(struct search *search, const struct bz_reader *reader, u
     }
     mark(search, reader->objects[object->root].last_line);
     mark(search, object->set_line);
-    for (uint32_t task = object->last_in_queue; task != 0;
-         task = reader->tasks[task].queue_before) {
+    const struct bz_ledger *ledger = reader->ledger;
+    for (uint32_t task = ledger->objects[number].last; task != 0;
+         task = ledger->tasks[task].before) {
         mark(search, reader->tasks[task].last_line);
     }
-    for (uint32_t held = object->newest_holding; held != 0; held = reader->holdings[held].older) {
-        mark(search, reader->holdings[held].line);
+    for (uint32_t held = ledger->objects[number].newest; held != 0;
+         held = ledger->holds[held].older) {
+        mark(search, reader->hold_lines[held]);
     }
     for (size_t index = 0; index < object->left.count; index++) {
         mark(search, object->left.lines[index]);
@@ -177,7 +149,7 @@ static void mark_object(struct search *search, const struct bz_reader *reader, u
 /* All tasks that have not ended, or all. */
 static void mark_tasks(struct search *search, const struct bz_reader *reader, bool with_ended) {
     for (size_t number = 0; number <= reader->trace->task_count; number++) {
-        if (with_ended || !reader->tasks[number].has_ended) {
+        if (with_ended || !reader->ledger->tasks[number].has_ended) {
             mark(search, reader->tasks[number].last_line);
         }
     }
@@ -186,21 +158,21 @@ static void mark_tasks(struct search *search, const struct bz_reader *reader, bo
 /* Tasks that have ended and still own something: nobody else gives it back. */
 static void mark_owners_that_ended(struct search *search, const struct bz_reader *reader) {
     for (size_t number = 1; number <= reader->trace->task_count; number++) {
-        const struct bz_story_task *task = &reader->tasks[number];
-        if (task->has_ended && task->holding != 0) {
-            mark(search, reader->holdings[task->holding].line);
-            mark(search, task->last_line);
+        const struct bz_ledger_task *task = &reader->ledger->tasks[number];
+        if (task->has_ended && task->hold != 0) {
+            mark(search, reader->hold_lines[task->hold]);
+            mark(search, reader->tasks[number].last_line);
         }
     }
 }
 
 static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t violation) {
     const struct bz_trace_verdict *verdict = &reader->trace->verdict;
-    uint32_t object = bz_reader_object(reader, verdict->object);
+    uint32_t object = bz_trace_find_object(reader->trace, verdict->object);
     bool concerns_all = is(verdict->oracle, "deadlock") || is(verdict->oracle, "livelock");
     mark(search, violation);
     mark_object(search, reader, object);
-    mark_object(search, reader, reader->objects[object].partner);
+    mark_object(search, reader, reader->ledger->objects[object].partner);
     for (uint32_t line = violation;
          line-- > 0 && search->story->lines[line].step == verdict->step;) {
         mark(search, line);
@@ -255,41 +227,18 @@ static uint32_t add_violation(struct bz_reader *reader) {
     return line;
 }
 
-/* --- spans ------------------------------------------------------------------------------------ */
-
-/* Sorts by task, and keeps the order within a task. */
-static void sort_spans(struct bz_story *story) {
-    size_t task_count = story->trace->task_count;
-    size_t *next = new_array(task_count + 2, sizeof *next);
-    struct bz_span *sorted = new_array(story->span_count + 1, sizeof *sorted);
-    for (size_t index = 0; index < story->span_count; index++) {
-        next[story->spans[index].task + 1]++;
-    }
-    for (size_t task = 1; task <= task_count; task++) {
-        next[task] += next[task - 1];
-    }
-    for (size_t index = 0; index < story->span_count; index++) {
-        sorted[next[story->spans[index].task]++] = story->spans[index];
-    }
-    free(next);
-    free(story->spans);
-    story->spans = sorted;
-}
-
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace) {
     struct bz_reader reader;
     bool is_violation = trace->verdict.oracle != NULL;
     *story = (struct bz_story){.trace = trace};
     begin(&reader, story);
     for (size_t index = 0; index < trace->event_count; index++) {
-        if (is_violation && trace->events[index].step > trace->verdict.step) {
+        if (bz_ledger_is_over(trace, &trace->events[index])) {
             break;
         }
         read_event(&reader, &trace->events[index]);
     }
-    for (uint32_t task = 1; task <= trace->task_count; task++) {
-        bz_reader_begin_span(&reader, task, reader.step + 1, BZ_SPAN_DONE, NULL);
-    }
+    bz_ledger_finish(&story->ledger);
     if (is_violation) {
         mark_causes(story, &reader, add_violation(&reader));
     } else {
@@ -298,13 +247,12 @@ void bz_story_init(struct bz_story *story, const struct bz_trace *trace) {
         }
     }
     count_deviations(story);
-    sort_spans(story);
     end(&reader);
 }
 
 void bz_story_fini(struct bz_story *story) {
     free(story->lines);
     free(story->arrows);
-    free(story->spans);
+    bz_ledger_fini(&story->ledger);
     *story = (struct bz_story){0};
 }
