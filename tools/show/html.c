@@ -17,7 +17,7 @@
 
 struct page {
     const struct bz_view *view;
-    struct bz_paper *paper;
+    struct bz_text *out;
     struct bz_trace texts; /* each once, as the names of tasks: a trace finds names by a hash */
     uint64_t last;         /* step */
     bool is_first;         /* of an array */
@@ -34,18 +34,18 @@ static int64_t number_of(struct page *page, const char *text) {
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static void begin_array(struct page *page, const char *key) {
-    bz_paper_printf(page->paper, ",\n\"%s\":[", key);
+    bz_text_add(page->out, ",\n\"%s\":[", key);
     page->is_first = true;
 }
 
 static void put_number(struct page *page, int64_t number) {
-    bz_paper_printf(page->paper, page->is_first ? "%" PRId64 : ",%" PRId64, number);
+    bz_text_add(page->out, page->is_first ? "%" PRId64 : ",%" PRId64, number);
     page->is_first = false;
 }
 
 static void put_member(struct page *page, const char *key, const char *value) {
-    bz_paper_printf(page->paper, ",\n\"%s\":", key);
-    bz_paper_json(page->paper, value);
+    bz_text_add(page->out, ",\n\"%s\":", key);
+    bz_text_put_json(page->out, value);
 }
 
 static void put_lines(struct page *page) {
@@ -60,7 +60,7 @@ static void put_lines(struct page *page) {
         put_number(page, (line->is_cause ? 1 : 0) + (line->is_violation ? 2 : 0) +
                              (line->is_injected ? 4 : 0));
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
 }
 
 static void put_spans(struct page *page) {
@@ -74,7 +74,7 @@ static void put_spans(struct page *page) {
         put_number(page, span->kind);
         put_number(page, span->object);
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
 }
 
 static void put_arrows(struct page *page) {
@@ -85,7 +85,7 @@ static void put_arrows(struct page *page) {
         put_number(page, arrow->to);
         put_number(page, arrow->kind);
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
 }
 
 static void put_interval(struct page *page, uint32_t task, uint32_t object, uint64_t step,
@@ -104,7 +104,7 @@ static void put_queues(struct page *page) {
         const struct bz_hold *hold = &ledger->holds[number];
         put_interval(page, hold->task, hold->object, hold->step, hold->end);
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
     begin_array(page, "places");
     for (size_t index = 0; index < ledger->place_count; index++) {
         const struct bz_place *place = &ledger->places[index];
@@ -112,18 +112,18 @@ static void put_queues(struct page *page) {
         put_number(page, place->kind);
         put_number(page, (int64_t)place->since);
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
 }
 
 static void put_objects(struct page *page) {
     const struct bz_trace *trace = page->view->trace;
     begin_array(page, "objects");
     for (size_t index = 0; index < trace->object_count; index++) {
-        bz_paper_put(page->paper, index > 0 ? "," : "");
-        bz_paper_json(page->paper, trace->objects[index].name);
+        bz_text_put(page->out, index > 0 ? "," : "");
+        bz_text_put_json(page->out, trace->objects[index].name);
     }
-    bz_paper_put(page->paper, "]");
-    bz_paper_printf(page->paper, ",\n\"object\":%" PRIu32,
+    bz_text_put(page->out, "]");
+    bz_text_add(page->out, ",\n\"object\":%" PRIu32,
                     bz_trace_find_object(trace, trace->verdict.object));
 }
 
@@ -131,23 +131,23 @@ static void put_curve(struct page *page) {
     begin_array(page, "curve");
     for (size_t index = 0; index < page->view->curve_count; index++) {
         const struct bz_curve_point *point = &page->view->curve[index];
-        bz_paper_printf(page->paper, "%s[%" PRIu64 ",%" PRIu32 ",%" PRIu32 "]",
+        bz_text_add(page->out, "%s[%" PRIu64 ",%" PRIu32 ",%" PRIu32 "]",
                         index > 0 ? "," : "", point->step, point->failed, point->runs);
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
 }
 
 static void put_strings(struct page *page, const char *key, const char *const *strings,
                         size_t count, const char *first) {
     begin_array(page, key);
     if (first != NULL) {
-        bz_paper_json(page->paper, first);
+        bz_text_put_json(page->out, first);
     }
     for (size_t index = 0; index < count; index++) {
-        bz_paper_put(page->paper, index > 0 || first != NULL ? "," : "");
-        bz_paper_json(page->paper, strings[index]);
+        bz_text_put(page->out, index > 0 || first != NULL ? "," : "");
+        bz_text_put_json(page->out, strings[index]);
     }
-    bz_paper_put(page->paper, "]");
+    bz_text_put(page->out, "]");
 }
 
 static void put_run(struct page *page) {
@@ -157,7 +157,7 @@ static void put_run(struct page *page) {
     for (size_t index = 0; index < story->line_count; index++) {
         page->last = story->lines[index].step > page->last ? story->lines[index].step : page->last;
     }
-    bz_paper_printf(page->paper,
+    bz_text_add(page->out,
                     "{\"last\":%" PRIu64 ",\"injected\":%" PRIu32 ",\"own\":%" PRIu32
                     ",\"seed\":\"0x%" PRIx64 "\"",
                     page->last, story->injected, story->own_cancels, trace->seed);
@@ -176,17 +176,17 @@ static void put_run(struct page *page) {
     put_objects(page);
     put_curve(page);
     put_strings(page, "strings", page->texts.tasks, page->texts.task_count, NULL);
-    bz_paper_put(page->paper, "}");
+    bz_text_put(page->out, "}");
 }
 
-void bz_show_html(const struct bz_view *view, struct bz_paper *paper) {
+void bz_show_html(const struct bz_view *view, struct bz_text *out) {
     const char *template = bz_embedded_text(bz_show_templates, "page.html");
     const char *mark = template != NULL ? strstr(template, MARK) : NULL;
-    struct page page = {.view = view, .paper = paper};
+    struct page page = {.view = view, .out = out};
     BZ_CHECK(mark != NULL);
     bz_trace_init(&page.texts);
-    bz_paper_add(paper, template, (size_t)(mark - template));
+    bz_text_put_bytes(out, template, (size_t)(mark - template));
     put_run(&page);
-    bz_paper_put(paper, mark + strlen(MARK));
+    bz_text_put(out, mark + strlen(MARK));
     bz_trace_fini(&page.texts);
 }

@@ -239,7 +239,7 @@ static void draw_row(struct lanes *lanes, size_t index, char row[ROW_BYTES]) {
 /* --- the page --------------------------------------------------------------------------------- */
 
 /* Appends a text that begins in column `indent`, wrapped between words. */
-static void put_wrapped(struct bz_paper *paper, const char *text, size_t indent) {
+static void put_wrapped(struct bz_text *out, const char *text, size_t indent) {
     size_t room = indent + TEXT_COLUMNS <= WIDTH ? WIDTH - indent : SIZE_MAX;
     while ((size_t)columns_of(text) > room) {
         size_t cut = 0;
@@ -251,47 +251,47 @@ static void put_wrapped(struct bz_paper *paper, const char *text, size_t indent)
         if (cut == 0) {
             break; /* a word as long as that stays whole */
         }
-        bz_paper_add(paper, text, cut);
-        bz_paper_printf(paper, "\n%*s", (int)indent, "");
+        bz_text_put_bytes(out, text, cut);
+        bz_text_add(out, "\n%*s", (int)indent, "");
         text += cut + 1;
     }
-    bz_paper_printf(paper, "%s\n", text);
+    bz_text_add(out, "%s\n", text);
 }
 
-static void put_head(struct lanes *lanes, struct bz_paper *paper) {
+static void put_head(struct lanes *lanes, struct bz_text *out) {
     const struct bz_trace *trace = lanes->view->trace;
-    bz_paper_printf(paper, "%s, variant %s, order %s, seed 0x%" PRIx64 "\n%s", trace->scenario,
+    bz_text_add(out, "%s, variant %s, order %s, seed 0x%" PRIx64 "\n%s", trace->scenario,
                     trace->variant, trace->order, trace->seed, bz_show_verdict(trace));
     if (strcmp(trace->verdict.result, "cut") != 0 || trace->verdict.message != NULL) {
-        bz_paper_printf(paper, " at step %" PRIu64, trace->verdict.step);
+        bz_text_add(out, " at step %" PRIu64, trace->verdict.step);
     }
-    bz_paper_put(paper, "\n");
+    bz_text_put(out, "\n");
     if (trace->verdict.message != NULL) {
-        bz_paper_put(paper, "  ");
-        put_wrapped(paper, trace->verdict.message, 2);
+        bz_text_put(out, "  ");
+        put_wrapped(out, trace->verdict.message, 2);
     }
-    bz_paper_put(paper, "\n");
+    bz_text_put(out, "\n");
     size_t column = 0;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
         const char *name = bz_show_task(trace, lanes->tasks[lane]);
         size_t width = strlen(lanes->labels[lane]) + 1 + (size_t)columns_of(name) + 3;
         if (column > 0 && column + width > WIDTH) {
-            bz_paper_put(paper, "\n");
+            bz_text_put(out, "\n");
             column = 0;
         }
         bool is_last = lane + 1 == lanes->count;
-        bz_paper_printf(paper, "%s%s %s", column > 0 ? "   " : "", lanes->labels[lane], name);
+        bz_text_add(out, "%s%s %s", column > 0 ? "   " : "", lanes->labels[lane], name);
         column += width;
-        bz_paper_put(paper, is_last ? "\n" : "");
+        bz_text_put(out, is_last ? "\n" : "");
     }
     if (trace->task_count > lanes->count) {
-        bz_paper_printf(paper, "%zu of %zu tasks have a lane\n", (size_t)lanes->count,
+        bz_text_add(out, "%zu of %zu tasks have a lane\n", (size_t)lanes->count,
                         trace->task_count);
     }
 }
 
 /* The row of labels; labels that do not fit are written from top to bottom. */
-static void put_labels(struct lanes *lanes, struct bz_paper *paper) {
+static void put_labels(struct lanes *lanes, struct bz_text *out) {
     size_t longest = 1;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
         size_t length = strlen(lanes->labels[lane]);
@@ -301,19 +301,19 @@ static void put_labels(struct lanes *lanes, struct bz_paper *paper) {
     size_t columns = longest < lanes->pitch ? longest : 1;
     for (size_t row = 0; row < rows; row++) {
         bool is_last = row + 1 == rows;
-        bz_paper_printf(paper, "  %*s  %*s  ", lanes->step_width, is_last ? "step" : "",
+        bz_text_add(out, "  %*s  %*s  ", lanes->step_width, is_last ? "step" : "",
                         lanes->time_width, is_last ? "time" : "");
         for (unsigned lane = 0; lane < lanes->count; lane++) {
             const char *label = lanes->labels[lane];
             size_t length = strlen(label);
             const char *piece = row * columns < length ? label + row * columns : "";
-            bz_paper_printf(paper, "%-*.*s", (int)lanes->pitch, (int)columns, piece);
+            bz_text_add(out, "%-*.*s", (int)lanes->pitch, (int)columns, piece);
         }
-        bz_paper_put(paper, is_last ? " task\n" : "\n");
+        bz_text_put(out, is_last ? " task\n" : "\n");
     }
 }
 
-static void put_line(struct lanes *lanes, struct bz_paper *paper, size_t index) {
+static void put_line(struct lanes *lanes, struct bz_text *out, size_t index) {
     const struct bz_story *story = lanes->view->story;
     const struct bz_story_line *line = &story->lines[index];
     bool is_failed = lanes->view->trace->verdict.oracle != NULL;
@@ -325,33 +325,33 @@ static void put_line(struct lanes *lanes, struct bz_paper *paper, size_t index) 
     const char *name = bz_show_task(lanes->view->trace, line->task);
     move_on(lanes, line);
     draw_row(lanes, index, row);
-    size_t start = paper->length;
-    bz_paper_printf(paper, "%c %*s  %*s  %s ",
+    size_t start = out->length;
+    bz_text_add(out, "%c %*s  %*s  %s ",
                     line->is_violation            ? '!'
                     : line->is_cause && is_failed ? '>'
                                                   : ' ',
                     lanes->step_width, step, lanes->time_width,
                     step[0] != '\0' ? bz_cli_time_text(line->time_ns) : "", row);
-    size_t indent = paper->length - start + (size_t)lanes->task_width + 2;
-    bz_paper_printf(paper, "%s%*s", name, lanes->task_width + 2 - columns_of(name), "");
-    put_wrapped(paper, line->text, indent);
+    size_t indent = out->length - start + (size_t)lanes->task_width + 2;
+    bz_text_add(out, "%s%*s", name, lanes->task_width + 2 - columns_of(name), "");
+    put_wrapped(out, line->text, indent);
 }
 
-static void put_legend(const struct bz_view *view, struct bz_paper *paper) {
-    bz_paper_put(paper, "\n"
+static void put_legend(const struct bz_view *view, struct bz_text *out) {
+    bz_text_put(out, "\n"
                         "  lanes: * this line, o the task that wakes (o--->) or cancels (o~~~x), "
                         "w waits,\n"
                         "         r woken, c cancelled, z sleeps, h holds a permit, | ready or "
                         "running\n");
     if (view->trace->verdict.oracle != NULL) {
-        bz_paper_put(paper, "  margin: ! the violation, > it depends on this line\n");
+        bz_text_put(out, "  margin: ! the violation, > it depends on this line\n");
     }
     if (view->token != NULL) {
-        bz_paper_printf(paper, "\ntoken   %s\n", view->token);
+        bz_text_add(out, "\ntoken   %s\n", view->token);
     }
 }
 
-void bz_show_text(const struct bz_view *view, struct bz_paper *paper) {
+void bz_show_text(const struct bz_view *view, struct bz_text *out) {
     const struct bz_span *at[LANES_MAX] = {NULL};
     const struct bz_span *next[LANES_MAX] = {NULL};
     struct lanes lanes = {.view = view, .at = at, .next = next};
@@ -363,12 +363,12 @@ void bz_show_text(const struct bz_view *view, struct bz_paper *paper) {
     for (unsigned lane = 0; lane < lanes.count; lane++) {
         next[lane] = first_span(view->story, lanes.tasks[lane]);
     }
-    put_head(&lanes, paper);
-    bz_paper_put(paper, "\n");
-    put_labels(&lanes, paper);
+    put_head(&lanes, out);
+    bz_text_put(out, "\n");
+    put_labels(&lanes, out);
     for (size_t index = 0; index < view->story->line_count; index++) {
-        put_line(&lanes, paper, index);
+        put_line(&lanes, out, index);
     }
-    put_legend(view, paper);
+    put_legend(view, out);
     free(lanes.lane_of);
 }
