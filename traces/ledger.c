@@ -4,32 +4,18 @@
 #include <string.h>
 
 #include "traces/lack.h"
+#include "traces/text.h"
 #include "traces/trace_fields.h"
 
 /* A search among the permits of one task ends after this many: a hostile trace has a million. */
 #define SEARCH_MAX 1000u
-
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static void *new_array(size_t count, size_t element_bytes) {
-    return bz_lack_check(calloc(count, element_bytes), "who owns what in a run");
-}
-
-static void *with_room(void *array, size_t count, size_t *capacity, size_t element_bytes) {
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity == 0 ? 64 : 2 * *capacity;
-    return bz_lack_check(realloc(array, *capacity * element_bytes), "who owns what in a run");
-}
+#define PURPOSE "who owns what in a run"
 
 bool bz_op_never_waits(const char *op) {
     static const char *const ops[] = {"release", "notify",   "set",  "clear", "abort",
                                       "reset",   "shutdown", "done", NULL};
     unsigned index = 0;
-    while (ops[index] != NULL && !is(op, ops[index])) {
+    while (ops[index] != NULL && !bz_is(op, ops[index])) {
         index++;
     }
     return ops[index] != NULL;
@@ -51,8 +37,8 @@ static void link_hold(struct bz_ledger *ledger, uint32_t number) {
 }
 
 static void begin_hold(struct bz_ledger *ledger, uint32_t task, uint32_t object) {
-    ledger->holds =
-        with_room(ledger->holds, ledger->hold_count, &ledger->hold_capacity, sizeof *ledger->holds);
+    ledger->holds = bz_lack_grow(ledger->holds, ledger->hold_count, &ledger->hold_capacity,
+                                 sizeof *ledger->holds, PURPOSE);
     uint32_t number = (uint32_t)ledger->hold_count++;
     ledger->holds[number] = (struct bz_hold){.task = task, .object = object, .step = ledger->step};
     link_hold(ledger, number);
@@ -143,8 +129,8 @@ static void leave_queue(struct bz_ledger *ledger, uint32_t task) {
 
 static void end_place(struct bz_ledger *ledger, const struct bz_place *place, uint64_t step) {
     if (place->kind != 0 && step > place->step) {
-        ledger->places = with_room(ledger->places, ledger->place_count, &ledger->place_capacity,
-                                   sizeof *ledger->places);
+        ledger->places = bz_lack_grow(ledger->places, ledger->place_count, &ledger->place_capacity,
+                                      sizeof *ledger->places, PURPOSE);
         ledger->places[ledger->place_count] = *place;
         ledger->places[ledger->place_count++].end = step;
     }
@@ -170,8 +156,8 @@ static void begin_span(struct bz_ledger *ledger, uint32_t task, uint64_t step,
         return;
     }
     if (step > span->step) {
-        ledger->spans = with_room(ledger->spans, ledger->span_count, &ledger->span_capacity,
-                                  sizeof *ledger->spans);
+        ledger->spans = bz_lack_grow(ledger->spans, ledger->span_count, &ledger->span_capacity,
+                                     sizeof *ledger->spans, PURPOSE);
         span->end = step;
         ledger->spans[ledger->span_count++] = *span;
         span->step = step;
@@ -186,8 +172,8 @@ static void begin_span(struct bz_ledger *ledger, uint32_t task, uint64_t step,
 /* Sorts by task, and keeps the order within a task. */
 static void sort_spans(struct bz_ledger *ledger) {
     size_t task_count = ledger->trace->task_count;
-    size_t *next = new_array(task_count + 2, sizeof *next);
-    struct bz_span *sorted = new_array(ledger->span_count + 1, sizeof *sorted);
+    size_t *next = bz_lack_new(task_count + 2, sizeof *next, PURPOSE);
+    struct bz_span *sorted = bz_lack_new(ledger->span_count + 1, sizeof *sorted, PURPOSE);
     for (size_t index = 0; index < ledger->span_count; index++) {
         next[ledger->spans[index].task + 1]++;
     }
@@ -211,13 +197,13 @@ static uint32_t permits_of(const struct bz_ledger *ledger, uint32_t object) {
 }
 
 static bool is_wait_of_condition(const struct bz_ledger *ledger, uint32_t object, const char *op) {
-    return ledger->objects[object].kind == BZ_KIND_CONDITION && is(op, "wait");
+    return ledger->objects[object].kind == BZ_KIND_CONDITION && bz_is(op, "wait");
 }
 
 static void read_call(struct bz_ledger *ledger, uint32_t task, uint32_t object,
                       const struct bz_trace_event *event) {
     struct bz_ledger_task *state = &ledger->tasks[task];
-    if (is(event->op, "release")) {
+    if (bz_is(event->op, "release")) {
         state->released = end_hold(ledger, find_hold(ledger, task, object));
     } else if (!bz_op_never_waits(event->op)) {
         leave_queue(ledger, task);
@@ -233,9 +219,9 @@ static void read_call(struct bz_ledger *ledger, uint32_t task, uint32_t object,
 static void read_return(struct bz_ledger *ledger, uint32_t task, uint32_t object,
                         const struct bz_trace_event *event) {
     struct bz_ledger_task *state = &ledger->tasks[task];
-    bool is_ok = is(event->status, "ok");
-    bool is_release = is(event->op, "release");
-    if (is(event->op, "acquire") && is_ok) {
+    bool is_ok = bz_is(event->status, "ok");
+    bool is_release = bz_is(event->op, "release");
+    if (bz_is(event->op, "acquire") && is_ok) {
         begin_hold(ledger, task, object);
     } else if (is_release && !is_ok && state->released != 0) {
         link_hold(ledger, state->released); /* nothing was given back */
@@ -254,9 +240,9 @@ static void read_return(struct bz_ledger *ledger, uint32_t task, uint32_t object
 static void read_suspend(struct bz_ledger *ledger, uint32_t task,
                          const struct bz_trace_event *event) {
     struct bz_ledger_task *state = &ledger->tasks[task];
-    bool is_future = is(event->wait, "future");
-    enum bz_span_kind kind = is(event->wait, "yield") ? BZ_SPAN_READY : BZ_SPAN_SLEEPING;
-    state->waits_for_future = is_future || is(event->wait, "join");
+    bool is_future = bz_is(event->wait, "future");
+    enum bz_span_kind kind = bz_is(event->wait, "yield") ? BZ_SPAN_READY : BZ_SPAN_SLEEPING;
+    state->waits_for_future = is_future || bz_is(event->wait, "join");
     if (state->op != NULL && is_future) {
         kind = BZ_SPAN_WAITING;
         join_queue(ledger, task);
@@ -302,9 +288,9 @@ void bz_ledger_read(struct bz_ledger *ledger, const struct bz_trace_event *event
         read_suspend(ledger, task, event);
     } else if (kind == BZ_EVENT_RESUME) {
         read_resume(ledger, task);
-    } else if (kind == BZ_EVENT_WAKE && !is(event->status, "cancelled")) {
+    } else if (kind == BZ_EVENT_WAKE && !bz_is(event->status, "cancelled")) {
         read_wake(ledger, task);
-    } else if (kind == BZ_EVENT_CANCEL && (event->status == NULL || is(event->status, "ok"))) {
+    } else if (kind == BZ_EVENT_CANCEL && (event->status == NULL || bz_is(event->status, "ok"))) {
         read_cancel(ledger, task);
     } else if (kind == BZ_EVENT_SPAWN && !state->has_started) {
         state->span.step = ledger->step; /* before that, there is no task */
@@ -318,8 +304,8 @@ void bz_ledger_read(struct bz_ledger *ledger, const struct bz_trace_event *event
 
 void bz_ledger_init(struct bz_ledger *ledger, const struct bz_trace *trace) {
     *ledger = (struct bz_ledger){.trace = trace, .hold_count = 1};
-    ledger->tasks = new_array(trace->task_count + 1, sizeof *ledger->tasks);
-    ledger->objects = new_array(trace->object_count + 1, sizeof *ledger->objects);
+    ledger->tasks = bz_lack_new(trace->task_count + 1, sizeof *ledger->tasks, PURPOSE);
+    ledger->objects = bz_lack_new(trace->object_count + 1, sizeof *ledger->objects, PURPOSE);
     for (uint32_t number = 1; number <= trace->task_count; number++) {
         ledger->tasks[number].span.task = number;
     }

@@ -8,11 +8,11 @@
 
 #include "primitives/runtime/check.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 #include "traces/trace_fields.h"
 #include "traces/words.h"
 
 #define CHUNK_BYTES 16384u
-#define CAPACITY_FIRST 16u
 
 /* Strings are stored end to end in chunks, which never move. */
 struct bz_trace_chunk {
@@ -118,39 +118,30 @@ const char *bz_trace_string(struct bz_trace *trace, const char *text) {
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-/* The array, with space for one more entry. */
-static void *with_room(void *array, size_t count, size_t *capacity, size_t entry_bytes) {
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity == 0 ? CAPACITY_FIRST : 2 * *capacity;
-    return bz_lack_check(realloc(array, *capacity * entry_bytes), "the entries of a trace");
-}
-
 void bz_trace_add_choice(struct bz_trace *trace, struct bz_trace_choice choice) {
-    trace->choices =
-        with_room(trace->choices, trace->choice_count, &trace->choice_capacity, sizeof choice);
+    trace->choices = bz_lack_grow(trace->choices, trace->choice_count, &trace->choice_capacity,
+                                  sizeof choice, "the entries of a trace");
     trace->choices[trace->choice_count++] = choice;
 }
 
 void bz_trace_add_event(struct bz_trace *trace, struct bz_trace_event event) {
-    trace->events =
-        with_room(trace->events, trace->event_count, &trace->event_capacity, sizeof event);
+    trace->events = bz_lack_grow(trace->events, trace->event_count, &trace->event_capacity,
+                                 sizeof event, "the entries of a trace");
     trace->events[trace->event_count++] = event;
 }
 
 void bz_trace_add_param(struct bz_trace *trace, const char *name, const char *value) {
     struct bz_trace_param param = {bz_trace_string(trace, name), bz_trace_string(trace, value)};
-    trace->params =
-        with_room(trace->params, trace->param_count, &trace->param_capacity, sizeof param);
+    trace->params = bz_lack_grow(trace->params, trace->param_count, &trace->param_capacity,
+                                 sizeof param, "the entries of a trace");
     trace->params[trace->param_count++] = param;
 }
 
 void bz_trace_add_task(struct bz_trace *trace, const char *name) {
     struct bz_trace_name *entry = intern(trace, name);
     BZ_CHECK(entry->task == 0); /* names of tasks are unique */
-    trace->tasks =
-        with_room(trace->tasks, trace->task_count, &trace->task_capacity, sizeof entry->text);
+    trace->tasks = bz_lack_grow(trace->tasks, trace->task_count, &trace->task_capacity,
+                                sizeof entry->text, "the entries of a trace");
     trace->tasks[trace->task_count++] = entry->text;
     entry->task = (uint32_t)trace->task_count;
 }
@@ -159,8 +150,8 @@ void bz_trace_add_object(struct bz_trace *trace, struct bz_trace_object object) 
     struct bz_trace_name *entry = intern(trace, object.name);
     BZ_CHECK(entry->object == 0); /* as those of tasks */
     object.name = entry->text;
-    trace->objects =
-        with_room(trace->objects, trace->object_count, &trace->object_capacity, sizeof object);
+    trace->objects = bz_lack_grow(trace->objects, trace->object_count, &trace->object_capacity,
+                                  sizeof object, "the entries of a trace");
     trace->objects[trace->object_count++] = object;
     entry->object = (uint32_t)trace->object_count;
 }
@@ -236,18 +227,13 @@ uint64_t bz_trace_lag_ns(const struct bz_trace *trace) {
 
 /* --- comparison and text ---------------------------------------------------------------------- */
 
-static bool same_string(const char *a, const char *b) {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b) {
     struct bz_trace_event left = *a;
     struct bz_trace_event right = *b;
     for (const struct bz_trace_field *field = bz_trace_event_fields; field->key != NULL; field++) {
-        bool is_same =
-            field->type == BZ_FIELD_NUMBER
-                ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
-                : same_string(*bz_field_string(field, &left), *bz_field_string(field, &right));
+        bool is_same = field->type == BZ_FIELD_NUMBER
+                           ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
+                           : bz_is(*bz_field_string(field, &left), *bz_field_string(field, &right));
         if (!is_same && !field->is_for_people) {
             return false;
         }
@@ -257,7 +243,7 @@ bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_
 
 void bz_trace_event_restrict(struct bz_trace_event *event, unsigned version) {
     if (version == 1) {
-        event->n = same_string(event->event, "call") ? BZ_TRACE_ABSENT : event->n;
+        event->n = bz_is(event->event, "call") ? BZ_TRACE_ABSENT : event->n;
         event->held = BZ_TRACE_ABSENT;
     }
 }
@@ -310,7 +296,7 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
     say_word(&line, "window=", event->window);
     say_word(&line, "by=", event->by);
     say_number(&line, "n=", event->n);
-    if (same_string(event->event, "clock")) {
+    if (bz_is(event->event, "clock")) {
         say_number(&line, "time_ns=", event->time_ns);
     }
     return buffer;
@@ -335,9 +321,9 @@ const char *bz_trace_object_text(const struct bz_trace *trace, size_t index, cha
 
 const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
                                   size_t size_bytes) {
-    if (same_string(verdict->result, "cut") && verdict->message != NULL) {
+    if (bz_is(verdict->result, "cut") && verdict->message != NULL) {
         snprintf(buffer, size_bytes, "cut short by the limit of a check");
-    } else if (same_string(verdict->result, "cut")) {
+    } else if (bz_is(verdict->result, "cut")) {
         snprintf(buffer, size_bytes, "cut by the limit of %" PRIu64 " step%s", verdict->step,
                  verdict->step == 1 ? "" : "s");
     } else {

@@ -10,6 +10,7 @@
 #include "tools/report/report.h"
 #include "tools/report/text_output.h"
 #include "tools/show/match_events.h"
+#include "traces/text.h"
 
 #define SIDE_COLUMNS 38u /* of each run; four columns between them and the mark */
 #define LINES_BEFORE 4u  /* events shown before the first difference */
@@ -100,10 +101,6 @@ static int load(struct diff *diff) {
 
 /* --- what differs ----------------------------------------------------------------------------- */
 
-static bool same(const char *a, const char *b) {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static const struct bz_trace_event *event_of(const struct diff *diff, unsigned side, size_t index) {
     const struct bz_trace *trace = diff->traces[side];
     return index < trace->event_count ? &trace->events[index] : NULL;
@@ -124,8 +121,8 @@ static size_t event_count(const struct diff *diff) {
 static bool is_same_verdict(const struct diff *diff) {
     const struct bz_trace_verdict *a = &diff->traces[0]->verdict;
     const struct bz_trace_verdict *b = &diff->traces[1]->verdict;
-    return same(a->oracle, b->oracle) && a->step == b->step && same(a->task, b->task) &&
-           same(a->object, b->object);
+    return bz_is(a->oracle, b->oracle) && a->step == b->step && bz_is(a->task, b->task) &&
+           bz_is(a->object, b->object);
 }
 
 /* The runs themselves; their settings may differ. */
@@ -217,7 +214,7 @@ static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
         for (size_t index = 0; (name = setting(diff->traces[side], index, &value)) != NULL;
              index++) {
             const char *other = value_of(diff->traces[1 - side], name);
-            if (same(value, other) || (side == 1 && other != NULL)) {
+            if (bz_is(value, other) || (side == 1 && other != NULL)) {
                 continue;
             }
             const char *a = side == 0 ? value : other;
@@ -389,7 +386,7 @@ static void add_side(const struct diff *diff, unsigned side, struct bz_json *roo
     bz_json_add_string(object, "message", trace->verdict.message);
     settings = bz_json_add_object(object, "settings");
     for (size_t index = 0; (name = setting(trace, index, &value)) != NULL; index++) {
-        if (same(value_of(trace, name), value)) { /* a param cannot repeat a key */
+        if (bz_is(value_of(trace, name), value)) { /* a param cannot repeat a key */
             bz_json_add_string(settings, name, value);
         }
     }

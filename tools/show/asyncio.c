@@ -26,24 +26,23 @@ static void put_string(struct bz_text *out, const char *text) {
 static void put_head(const struct bz_trace *trace, struct bz_text *out, const char *needs,
                      const char *tested) {
     bz_text_add(out,
-                    "#!/usr/bin/env python3\n"
-                    "# A schedule that was recorded by Buzzer, made again with asyncio. Needs %s.\n"
-                    "# Exit status: 1 %s shows a fault; 0 it does not; 3 it does not either, and "
-                    "goes another way\n# than the recorded run.\n#\n"
-                    "# scenario  ",
-                    needs, tested);
+                "#!/usr/bin/env python3\n"
+                "# A schedule that was recorded by Buzzer, made again with asyncio. Needs %s.\n"
+                "# Exit status: 1 %s shows a fault; 0 it does not; 3 it does not either, and "
+                "goes another way\n# than the recorded run.\n#\n"
+                "# scenario  ",
+                needs, tested);
     bz_text_put_json(out, trace->scenario);
     bz_text_put(out, "\n# recorded  ");
     bz_text_put_json(out, trace->variant);
-    bz_text_put(out,
-                 bz_is_of_python(trace)
-                     ? ": asyncio itself, under Buzzer's loop\n# order     "
-                     : ", an implementation other than the one that runs here\n# order     ");
+    bz_text_put(out, bz_is_of_python(trace)
+                         ? ": asyncio itself, under Buzzer's loop\n# order     "
+                         : ", an implementation other than the one that runs here\n# order     ");
     bz_text_put_json(out, trace->order);
     bz_text_put(out, "\n# verdict   ");
     bz_text_put_json(out, bz_show_verdict(trace));
     bz_text_add(out, ", at step %" PRIu64 ", seed 0x%" PRIx64 "\n", trace->verdict.step,
-                    trace->seed);
+                trace->seed);
     if (trace->verdict.message != NULL) {
         bz_text_put(out, "# message   ");
         bz_text_put_json(out, trace->verdict.message);
@@ -76,10 +75,10 @@ static void put_object(const struct bz_trace_object *object, struct bz_text *out
     bz_text_put(out, "    (");
     put_string(out, object->name);
     bz_text_add(out, ", \"%s\", %" PRIu64 ", ",
-                    is_items  ? "queue"
-                    : is_pool ? "lock"
-                              : object->kind,
-                    object->size == BZ_TRACE_ABSENT ? 0 : object->size);
+                is_items  ? "queue"
+                : is_pool ? "lock"
+                          : object->kind,
+                object->size == BZ_TRACE_ABSENT ? 0 : object->size);
     put_string(out, object->order);
     bz_text_put(out, ", ");
     put_string(out, is_items ? NULL : object->partner);
@@ -88,7 +87,7 @@ static void put_object(const struct bz_trace_object *object, struct bz_text *out
 
 static void put_objects(const struct bz_trace *trace, struct bz_text *out) {
     bz_text_put(out, "\n# name, kind, permits or parties or size, order of a queue, lock of a "
-                        "condition\nOBJECTS = [\n");
+                     "condition\nOBJECTS = [\n");
     for (unsigned pass = 0; pass < 2; pass++) { /* locks before their conditions */
         for (uint32_t number = 1; number <= trace->object_count; number++) {
             const struct bz_trace_object *object = &trace->objects[number - 1];
@@ -101,8 +100,7 @@ static void put_objects(const struct bz_trace *trace, struct bz_text *out) {
     bz_text_put(out, "]\n");
 }
 
-static void put_act(const struct bz_script *script, struct bz_text *out,
-                    const struct bz_act *act) {
+static void put_act(const struct bz_script *script, struct bz_text *out, const struct bz_act *act) {
     const char *name = act->kind == BZ_ACT_CANCEL ? bz_show_task(script->trace, act->victim)
                        : act->object != 0         ? name_of(script->trace, act->object)
                                                   : NULL;
@@ -116,11 +114,10 @@ static void put_act(const struct bz_script *script, struct bz_text *out,
 }
 
 static void put_programs(const struct bz_script *script, struct bz_text *out) {
-    bz_text_put(out,
-                 "\n# what each task does: verb, object or task, how many are notified, what "
-                 "came of it in the\n# recorded run (None: it had not returned), and in which "
-                 "step\n"
-                 "PROGRAMS = {\n");
+    bz_text_put(out, "\n# what each task does: verb, object or task, how many are notified, what "
+                     "came of it in the\n# recorded run (None: it had not returned), and in which "
+                     "step\n"
+                     "PROGRAMS = {\n");
     for (uint32_t task = 1; task <= script->trace->task_count; task++) {
         bz_text_put(out, "    ");
         put_string(out, bz_show_task(script->trace, task));
@@ -135,9 +132,8 @@ static void put_programs(const struct bz_script *script, struct bz_text *out) {
 
 static void put_schedule(const struct bz_script *script, struct bz_text *out) {
     static const char *const moves[] = {"step", "wake", "cancel"};
-    bz_text_put(out,
-                 "\n# which task makes a step, ends a pause or is cancelled from outside, in "
-                 "this order\nSCHEDULE = [\n");
+    bz_text_put(out, "\n# which task makes a step, ends a pause or is cancelled from outside, in "
+                     "this order\nSCHEDULE = [\n");
     for (size_t index = 0; index < script->move_count; index++) {
         const struct bz_move *move = &script->moves[index];
         bz_text_add(out, "    (%" PRIu64 ", \"%s\", ", move->step, moves[move->kind]);
@@ -156,11 +152,10 @@ static void put_values(const struct bz_trace *trace, const struct bz_scene_progr
     for (size_t at = 0; at < BZ_SCENE_VALUES && program->values[at] != NULL; at++) {
         uint64_t value = 0;
         BZ_CHECK(bz_scene_value(trace, program->values[at], &value));
-        bz_text_add(out, "%s\"%s\": %" PRIu64, at > 0 ? ", " : "", program->values[at],
-                        value);
+        bz_text_add(out, "%s\"%s\": %" PRIu64, at > 0 ? ", " : "", program->values[at], value);
     }
     bz_text_put(out, "}\n\n# what was drawn, other than 0: by task and the number of its draw\n"
-                        "DRAWS = {\n");
+                     "DRAWS = {\n");
     for (size_t index = 0; index < trace->choice_count; index++) {
         const struct bz_trace_choice *choice = &trace->choices[index];
         if (choice->label != NULL) {
@@ -168,8 +163,7 @@ static void put_values(const struct bz_trace *trace, const struct bz_scene_progr
             put_string(out, choice->task);
             bz_text_add(out, ", %" PRIu64 "): (", choice->n);
             put_string(out, choice->label);
-            bz_text_add(out, ", %" PRIu64 "),  # step %" PRIu64 "\n", choice->value,
-                            choice->step);
+            bz_text_add(out, ", %" PRIu64 "),  # step %" PRIu64 "\n", choice->value, choice->step);
         }
     }
     bz_text_put(out, "}\n");
@@ -179,14 +173,13 @@ static void put_moves(const struct bz_trace *trace, struct bz_text *out) {
     static const char *const kinds[] = {"step", "timer", "cancel"};
     struct bz_scene scene;
     bz_scene_init(&scene, trace);
-    bz_text_put(out,
-                 "\n# step, time, what happens: a task makes a step, one of its timers fires "
-                 "(which; 0: the first that\n# is due), or it is cancelled from outside\n"
-                 "SCHEDULE = [\n");
+    bz_text_put(out, "\n# step, time, what happens: a task makes a step, one of its timers fires "
+                     "(which; 0: the first that\n# is due), or it is cancelled from outside\n"
+                     "SCHEDULE = [\n");
     for (size_t index = 0; index < scene.move_count; index++) {
         const struct bz_scene_move *move = &scene.moves[index];
         bz_text_add(out, "    (%" PRIu64 ", %" PRIu64 ", \"%s\", ", move->step, move->time_ns,
-                        kinds[move->kind]);
+                    kinds[move->kind]);
         put_string(out, bz_show_task(trace, move->task));
         bz_text_add(out, ", %" PRIu64 "),\n", move->nth);
     }
@@ -241,9 +234,9 @@ static void put_test(const struct bz_script *script, struct bz_text *out) {
         }
     }
     bz_text_add(out,
-                    "]\n# the run was of a test in Python, whose own code is not in here\n"
-                    "IS_OF_PYTHON = %s\n",
-                    is_own ? "True" : "False");
+                "]\n# the run was of a test in Python, whose own code is not in here\n"
+                "IS_OF_PYTHON = %s\n",
+                is_own ? "True" : "False");
 }
 
 static void put_script(const struct bz_trace *trace, struct bz_text *out) {

@@ -124,15 +124,15 @@ static void put_objects(struct page *page) {
     }
     bz_text_put(page->out, "]");
     bz_text_add(page->out, ",\n\"object\":%" PRIu32,
-                    bz_trace_find_object(trace, trace->verdict.object));
+                bz_trace_find_object(trace, trace->verdict.object));
 }
 
 static void put_curve(struct page *page) {
     begin_array(page, "curve");
     for (size_t index = 0; index < page->view->curve_count; index++) {
         const struct bz_curve_point *point = &page->view->curve[index];
-        bz_text_add(page->out, "%s[%" PRIu64 ",%" PRIu32 ",%" PRIu32 "]",
-                        index > 0 ? "," : "", point->step, point->failed, point->runs);
+        bz_text_add(page->out, "%s[%" PRIu64 ",%" PRIu32 ",%" PRIu32 "]", index > 0 ? "," : "",
+                    point->step, point->failed, point->runs);
     }
     bz_text_put(page->out, "]");
 }
@@ -158,9 +158,9 @@ static void put_run(struct page *page) {
         page->last = story->lines[index].step > page->last ? story->lines[index].step : page->last;
     }
     bz_text_add(page->out,
-                    "{\"last\":%" PRIu64 ",\"injected\":%" PRIu32 ",\"own\":%" PRIu32
-                    ",\"seed\":\"0x%" PRIx64 "\"",
-                    page->last, story->injected, story->own_cancels, trace->seed);
+                "{\"last\":%" PRIu64 ",\"injected\":%" PRIu32 ",\"own\":%" PRIu32
+                ",\"seed\":\"0x%" PRIx64 "\"",
+                page->last, story->injected, story->own_cancels, trace->seed);
     put_member(page, "scenario", trace->scenario);
     put_member(page, "variant", trace->variant);
     put_member(page, "order", trace->order);

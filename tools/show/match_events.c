@@ -26,10 +26,6 @@ struct items {
     size_t *matches;
 };
 
-static void *get_memory(size_t count, size_t bytes) {
-    return bz_lack_check(calloc(count + 1, bytes), "two runs side by side");
-}
-
 /* --- matching --------------------------------------------------------------------------------- */
 
 static int compare_words(const char *a, const char *b) {
@@ -53,7 +49,7 @@ static int compare_items(const void *left, const void *right) {
 
 /* The items of a side in the order of their names; numbers those with the same name. */
 static struct item **sort_items(struct item *items, size_t count) {
-    struct item **sorted = get_memory(count, sizeof *sorted);
+    struct item **sorted = bz_lack_new(count + 1, sizeof *sorted, "two runs side by side");
     for (size_t index = 0; index < count; index++) {
         sorted[index] = &items[index];
     }
@@ -87,8 +83,11 @@ static void match_names(struct items *items) {
 /* Keeps the longest sequence of matches that increase, and drops the others. */
 static void keep_order(struct items *items) {
     size_t count = items->count[0];
-    size_t *last = get_memory(count, sizeof *last);     /* of a sequence of each length: its item */
-    size_t *before = get_memory(count, sizeof *before); /* the item before it in that sequence */
+    size_t *last =
+        bz_lack_new(count + 1, sizeof *last,
+                    "two runs side by side"); /* of a sequence of each length: its item */
+    size_t *before = bz_lack_new(count + 1, sizeof *before,
+                                 "two runs side by side"); /* the item before it in that sequence */
     size_t longest = 0;
     for (size_t index = 0; index < count; index++) {
         size_t low = 0;
@@ -120,7 +119,8 @@ static void keep_order(struct items *items) {
 }
 
 static void match(struct items *items) {
-    items->matches = get_memory(items->count[0], sizeof *items->matches);
+    items->matches =
+        bz_lack_new(items->count[0] + 1, sizeof *items->matches, "two runs side by side");
     match_names(items);
     keep_order(items);
 }
@@ -155,7 +155,7 @@ static void name_step(struct item *item) {
 static size_t collect_steps(const struct bz_trace_event *begin, const struct bz_trace_event *end,
                             struct item **items) {
     size_t count = 0;
-    *items = get_memory((size_t)(end - begin), sizeof **items);
+    *items = bz_lack_new((size_t)(end - begin) + 1, sizeof **items, "two runs side by side");
     while (begin < end) {
         struct item *item = &(*items)[count];
         item->place = count++;
@@ -171,7 +171,7 @@ static size_t collect_steps(const struct bz_trace_event *begin, const struct bz_
 
 static size_t collect_events(const struct item *step, struct item **items) {
     size_t count = (size_t)(step->end - step->begin);
-    *items = get_memory(count, sizeof **items);
+    *items = bz_lack_new(count + 1, sizeof **items, "two runs side by side");
     for (size_t index = 0; index < count; index++) {
         const struct bz_trace_event *event = &step->begin[index];
         (*items)[index] =
@@ -238,8 +238,9 @@ void bz_align(struct bz_alignment *alignment, const struct bz_trace *a, const st
     }
     struct items steps;
     size_t most = a->event_count + b->event_count - 2 * first;
-    *alignment =
-        (struct bz_alignment){.begin = first, .rows = get_memory(most, sizeof *alignment->rows)};
+    *alignment = (struct bz_alignment){
+        .begin = first,
+        .rows = bz_lack_new(most + 1, sizeof *alignment->rows, "two runs side by side")};
     steps.count[0] = collect_steps(a->events + first, a->events + a->event_count, &steps.items[0]);
     steps.count[1] = collect_steps(b->events + first, b->events + b->event_count, &steps.items[1]);
     match(&steps);

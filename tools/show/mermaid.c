@@ -65,11 +65,11 @@ static void put_arrow_line(const struct diagram *diagram, struct bz_text *out, s
                            const struct bz_arrow *arrow) {
     const struct bz_story_line *line = &diagram->view->story->lines[index];
     bz_text_add(out, "    t%" PRIu32 "%st%" PRIu32 ": %" PRIu64 " ",
-                    diagram->view->story->lines[arrow->from].task,
-                    arrow->kind == BZ_ARROW_CANCEL ? "-x"
-                    : arrow->kind == BZ_ARROW_WAKE ? "-)"
-                                                   : "-->>",
-                    line->task, line->step);
+                diagram->view->story->lines[arrow->from].task,
+                arrow->kind == BZ_ARROW_CANCEL ? "-x"
+                : arrow->kind == BZ_ARROW_WAKE ? "-)"
+                                               : "-->>",
+                line->task, line->step);
     put_text(out, line->text);
     bz_text_put(out, "\n");
 }
@@ -119,7 +119,7 @@ static void put_violation(const struct diagram *diagram, struct bz_text *out, si
     put_line(diagram, out, index);
     if (verdict->message != NULL) {
         bz_text_add(out, "        Note over t%" PRIu32 ": ",
-                        diagram->view->story->lines[index].task);
+                    diagram->view->story->lines[index].task);
         put_text(out, verdict->message);
         bz_text_put(out, "\n");
     }
@@ -146,7 +146,7 @@ static size_t put_diagram(struct diagram *diagram, struct bz_text *out) {
         }
         if (line->time_ns != time_ns) {
             bz_text_add(out, "    Note left of t%" PRIu32 ": clock %s\n", line->task,
-                            bz_cli_time_text(line->time_ns));
+                        bz_cli_time_text(line->time_ns));
             time_ns = line->time_ns;
         }
         if (line->is_violation) {
@@ -156,18 +156,17 @@ static size_t put_diagram(struct diagram *diagram, struct bz_text *out) {
         }
     }
     if (left_out > 0) {
-        bz_text_add(out, "    %%%% %zu of %zu lines are left out%s\n", left_out,
-                        story->line_count,
-                        diagram->is_cause_only ? ": the violation does not depend on them, or "
-                                                 "they are too many"
-                                               : "");
+        bz_text_add(out, "    %%%% %zu of %zu lines are left out%s\n", left_out, story->line_count,
+                    diagram->is_cause_only ? ": the violation does not depend on them, or "
+                                             "they are too many"
+                                           : "");
     }
     return out->length;
 }
 
 void bz_show_mermaid(const struct bz_view *view, struct bz_text *out) {
     struct diagram diagram = {.view = view};
-    diagram.has_lane = bz_lack_check(calloc(view->trace->task_count + 1, 1), "a picture");
+    diagram.has_lane = bz_lack_new(view->trace->task_count + 1, 1, "a picture");
     size_t length = put_diagram(&diagram, out);
     for (unsigned attempt = 0; length > BYTES_MAX && attempt < 40; attempt++) {
         /* Then the causes alone; then half of the lines that are left, again and again. */

@@ -6,6 +6,7 @@
 
 #include "tools/show/whole_program.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 /* What a task is in the middle of. */
 struct actor {
@@ -33,24 +34,12 @@ const char *bz_act_name(enum bz_act_kind kind) {
     return act_names[kind];
 }
 
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static void *more(void *array, size_t count, size_t *capacity, size_t element_bytes) {
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity == 0 ? 64 : 2 * *capacity;
-    return bz_lack_check(realloc(array, *capacity * element_bytes), "a picture");
-}
-
 /* --- acts and moves --------------------------------------------------------------------------- */
 
 static struct bz_act *add_act(struct writer *writer, uint32_t task, enum bz_act_kind kind) {
     struct bz_script *script = writer->script;
-    script->acts =
-        more(script->acts, script->act_count, &writer->act_capacity, sizeof *script->acts);
+    script->acts = bz_lack_grow(script->acts, script->act_count, &writer->act_capacity,
+                                sizeof *script->acts, "a picture");
     struct bz_act *act = &script->acts[script->act_count++];
     *act = (struct bz_act){.kind = kind,
                            .task = task,
@@ -70,15 +59,15 @@ static struct bz_act *add_act(struct writer *writer, uint32_t task, enum bz_act_
 
 static void add_move(struct writer *writer, uint32_t task, enum bz_move_kind kind) {
     struct bz_script *script = writer->script;
-    script->moves =
-        more(script->moves, script->move_count, &writer->move_capacity, sizeof *script->moves);
+    script->moves = bz_lack_grow(script->moves, script->move_count, &writer->move_capacity,
+                                 sizeof *script->moves, "a picture");
     script->moves[script->move_count++] =
         (struct bz_move){.step = writer->step, .task = task, .kind = kind};
 }
 
 static enum bz_act_kind kind_of_op(const char *op) {
     for (unsigned kind = BZ_ACT_ACQUIRE; kind < BZ_ACT_OTHER; kind++) {
-        if (is(op, act_names[kind])) {
+        if (bz_is(op, act_names[kind])) {
             return (enum bz_act_kind)kind;
         }
     }
@@ -140,9 +129,9 @@ static void read_return(struct writer *writer, uint32_t task, const struct bz_tr
     actor->pending = 0;
     act->outcome = event->status;
     act->end = writer->step;
-    if (is(event->status, "full") && act->kind == BZ_ACT_PUT) {
+    if (bz_is(event->status, "full") && act->kind == BZ_ACT_PUT) {
         act->kind = BZ_ACT_TRY_PUT;
-    } else if (is(event->status, "empty") && act->kind == BZ_ACT_GET) {
+    } else if (bz_is(event->status, "empty") && act->kind == BZ_ACT_GET) {
         act->kind = BZ_ACT_TRY_GET;
     }
 }
@@ -153,7 +142,7 @@ static void read_suspend(struct writer *writer, uint32_t task, const struct bz_t
         actor->pending = 0;
     }
     if (actor->pending == 0) {
-        add_act(writer, task, is(event->wait, "yield") ? BZ_ACT_YIELD : BZ_ACT_PAUSE)->outcome =
+        add_act(writer, task, bz_is(event->wait, "yield") ? BZ_ACT_YIELD : BZ_ACT_PAUSE)->outcome =
             NULL;
         actor->suspended = (uint32_t)writer->script->act_count;
     }
@@ -174,7 +163,7 @@ static void read_resume(struct writer *writer, uint32_t task, const struct bz_tr
 
 static void read_cancel(struct writer *writer, uint32_t task, const struct bz_trace_event *event) {
     uint32_t by = bz_trace_find_task(writer->script->trace, event->by);
-    if (event->status != NULL && !is(event->status, "ok")) {
+    if (event->status != NULL && !bz_is(event->status, "ok")) {
         return; /* it was too late */
     }
     writer->actors[task].is_cancelled = true;
@@ -203,19 +192,19 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
     if (task == 0) {
         return;
     }
-    if (is(event->event, "resume")) {
+    if (bz_is(event->event, "resume")) {
         read_resume(writer, task, event);
-    } else if (is(event->event, "call")) {
+    } else if (bz_is(event->event, "call")) {
         read_call(writer, task, event);
-    } else if (is(event->event, "return")) {
+    } else if (bz_is(event->event, "return")) {
         read_return(writer, task, event);
-    } else if (is(event->event, "suspend")) {
+    } else if (bz_is(event->event, "suspend")) {
         read_suspend(writer, task, event);
-    } else if (is(event->event, "cancel")) {
+    } else if (bz_is(event->event, "cancel")) {
         read_cancel(writer, task, event);
-    } else if (is(event->event, "wake")) {
+    } else if (bz_is(event->event, "wake")) {
         read_wake(writer, task);
-    } else if (is(event->event, "exit")) {
+    } else if (bz_is(event->event, "exit")) {
         writer->script->has_kept[task] = writer->ledger.tasks[task].hold != 0;
     }
 }
@@ -226,10 +215,10 @@ void bz_script_init(struct bz_script *script, const struct bz_trace *trace) {
     struct writer writer = {.script = script};
     size_t tasks = trace->task_count + 1;
     *script = (struct bz_script){.trace = trace};
-    script->first = bz_lack_check(calloc(tasks, sizeof *script->first), "a picture");
-    script->has_kept = bz_lack_check(calloc(tasks, sizeof *script->has_kept), "a picture");
-    script->last = bz_lack_check(calloc(tasks, sizeof *script->last), "a picture");
-    writer.actors = bz_lack_check(calloc(tasks, sizeof *writer.actors), "a picture");
+    script->first = bz_lack_new(tasks, sizeof *script->first, "a picture");
+    script->has_kept = bz_lack_new(tasks, sizeof *script->has_kept, "a picture");
+    script->last = bz_lack_new(tasks, sizeof *script->last, "a picture");
+    writer.actors = bz_lack_new(tasks, sizeof *writer.actors, "a picture");
     bz_ledger_init(&writer.ledger, trace);
     for (size_t index = 0; index < trace->event_count; index++) {
         if (bz_ledger_is_over(trace, &trace->events[index])) {
@@ -274,7 +263,7 @@ bool bz_script_refuses(const struct bz_view *view, char *reason, size_t size_byt
     const char *modelled = NULL;
     for (size_t index = trace->object_count; index-- > 0;) {
         const struct bz_trace_object *object = &trace->objects[index];
-        modelled = is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? object->name : modelled;
+        modelled = bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? object->name : modelled;
     }
     if (bz_scene_program_of(trace) != NULL) {
         return false;

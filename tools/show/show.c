@@ -22,10 +22,11 @@ const struct bz_show_format *bz_show_format(const char *name) {
     return NULL;
 }
 
-/* --- escapes ------------------------------------------------------------------------------------ */
+/* --- escapes ------------------------------------------------------------------------------------
+ */
 
 void bz_text_put_escaped(struct bz_text *out, const char *text, const char *special,
-                     const char *before, const char *after) {
+                         const char *before, const char *after) {
     while (*text != '\0') {
         size_t plain = strcspn(text, special);
         bz_text_put_bytes(out, text, plain);

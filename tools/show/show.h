@@ -22,7 +22,8 @@
 #include "tools/story/story.h"
 #include "traces/trace.h"
 
-/* --- escapes ------------------------------------------------------------------------------------ */
+/* --- escapes ------------------------------------------------------------------------------------
+ */
 
 /* A JSON string in quotes, NULL as null. It may stand inside a script element of HTML: `<`, `>`,
  * `&` and the line separators U+2028 and U+2029 are escaped as well. */
@@ -31,7 +32,7 @@ void bz_text_put_json(struct bz_text *out, const char *text);
 /* Appends the text. Each byte of it that is in `special` becomes its decimal number between
  * `before` and `after`. */
 void bz_text_put_escaped(struct bz_text *out, const char *text, const char *special,
-                     const char *before, const char *after);
+                         const char *before, const char *after);
 
 /* --- the view --------------------------------------------------------------------------------- */
 

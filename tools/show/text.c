@@ -261,7 +261,7 @@ static void put_wrapped(struct bz_text *out, const char *text, size_t indent) {
 static void put_head(struct lanes *lanes, struct bz_text *out) {
     const struct bz_trace *trace = lanes->view->trace;
     bz_text_add(out, "%s, variant %s, order %s, seed 0x%" PRIx64 "\n%s", trace->scenario,
-                    trace->variant, trace->order, trace->seed, bz_show_verdict(trace));
+                trace->variant, trace->order, trace->seed, bz_show_verdict(trace));
     if (strcmp(trace->verdict.result, "cut") != 0 || trace->verdict.message != NULL) {
         bz_text_add(out, " at step %" PRIu64, trace->verdict.step);
     }
@@ -285,8 +285,7 @@ static void put_head(struct lanes *lanes, struct bz_text *out) {
         bz_text_put(out, is_last ? "\n" : "");
     }
     if (trace->task_count > lanes->count) {
-        bz_text_add(out, "%zu of %zu tasks have a lane\n", (size_t)lanes->count,
-                        trace->task_count);
+        bz_text_add(out, "%zu of %zu tasks have a lane\n", (size_t)lanes->count, trace->task_count);
     }
 }
 
@@ -302,7 +301,7 @@ static void put_labels(struct lanes *lanes, struct bz_text *out) {
     for (size_t row = 0; row < rows; row++) {
         bool is_last = row + 1 == rows;
         bz_text_add(out, "  %*s  %*s  ", lanes->step_width, is_last ? "step" : "",
-                        lanes->time_width, is_last ? "time" : "");
+                    lanes->time_width, is_last ? "time" : "");
         for (unsigned lane = 0; lane < lanes->count; lane++) {
             const char *label = lanes->labels[lane];
             size_t length = strlen(label);
@@ -327,11 +326,11 @@ static void put_line(struct lanes *lanes, struct bz_text *out, size_t index) {
     draw_row(lanes, index, row);
     size_t start = out->length;
     bz_text_add(out, "%c %*s  %*s  %s ",
-                    line->is_violation            ? '!'
-                    : line->is_cause && is_failed ? '>'
-                                                  : ' ',
-                    lanes->step_width, step, lanes->time_width,
-                    step[0] != '\0' ? bz_cli_time_text(line->time_ns) : "", row);
+                line->is_violation            ? '!'
+                : line->is_cause && is_failed ? '>'
+                                              : ' ',
+                lanes->step_width, step, lanes->time_width,
+                step[0] != '\0' ? bz_cli_time_text(line->time_ns) : "", row);
     size_t indent = out->length - start + (size_t)lanes->task_width + 2;
     bz_text_add(out, "%s%*s", name, lanes->task_width + 2 - columns_of(name), "");
     put_wrapped(out, line->text, indent);
@@ -339,10 +338,10 @@ static void put_line(struct lanes *lanes, struct bz_text *out, size_t index) {
 
 static void put_legend(const struct bz_view *view, struct bz_text *out) {
     bz_text_put(out, "\n"
-                        "  lanes: * this line, o the task that wakes (o--->) or cancels (o~~~x), "
-                        "w waits,\n"
-                        "         r woken, c cancelled, z sleeps, h holds a permit, | ready or "
-                        "running\n");
+                     "  lanes: * this line, o the task that wakes (o--->) or cancels (o~~~x), "
+                     "w waits,\n"
+                     "         r woken, c cancelled, z sleeps, h holds a permit, | ready or "
+                     "running\n");
     if (view->trace->verdict.oracle != NULL) {
         bz_text_put(out, "  margin: ! the violation, > it depends on this line\n");
     }
@@ -355,8 +354,7 @@ void bz_show_text(const struct bz_view *view, struct bz_text *out) {
     const struct bz_span *at[LANES_MAX] = {NULL};
     const struct bz_span *next[LANES_MAX] = {NULL};
     struct lanes lanes = {.view = view, .at = at, .next = next};
-    lanes.lane_of =
-        bz_lack_check(calloc(view->trace->task_count + 1, sizeof *lanes.lane_of), "a picture");
+    lanes.lane_of = bz_lack_new(view->trace->task_count + 1, sizeof *lanes.lane_of, "a picture");
     choose_lanes(&lanes, false);
     measure(&lanes);
     label_lanes(&lanes);

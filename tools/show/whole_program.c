@@ -5,6 +5,7 @@
 
 #include "sim/judge/record.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 static const struct bz_scene_program programs[] = {
     {"scope", {"workers", "rounds", "sleep-ns", "cancels"}},
@@ -12,18 +13,14 @@ static const struct bz_scene_program programs[] = {
      {"crowd", "permits", "rounds", "arrival", "hold", "nesting", "patience", "cancels"}},
 };
 
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
 bool bz_scene_value(const struct bz_trace *trace, const char *name, uint64_t *value) {
-    bool is_crowd = is(name, "workers") || is(name, "crowd"); /* and a canceller */
-    bool may_be_none =
-        is(name, "sleep-ns") || is(name, "cancels") || is(name, "arrival") || is(name, "hold");
-    uint64_t most = is(name, "sleep-ns") ? 1000000000u : 1000u;
+    bool is_crowd = bz_is(name, "workers") || bz_is(name, "crowd"); /* and a canceller */
+    bool may_be_none = bz_is(name, "sleep-ns") || bz_is(name, "cancels") ||
+                       bz_is(name, "arrival") || bz_is(name, "hold");
+    uint64_t most = bz_is(name, "sleep-ns") ? 1000000000u : 1000u;
     most = is_crowd && trace->task_count <= most ? trace->task_count - 1 : most;
     for (size_t index = 0; index < trace->param_count; index++) {
-        if (is(trace->params[index].name, name)) {
+        if (bz_is(trace->params[index].name, name)) {
             return bz_parse_u64(trace->params[index].value, value) && *value <= most &&
                    (*value > 0 || may_be_none) && trace->task_count > 0;
         }
@@ -34,7 +31,7 @@ bool bz_scene_value(const struct bz_trace *trace, const char *name, uint64_t *va
 const struct bz_scene_program *bz_scene_program_of(const struct bz_trace *trace) {
     for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
         const struct bz_scene_program *program = &programs[index];
-        bool is_known = is(trace->scenario, program->name);
+        bool is_known = bz_is(trace->scenario, program->name);
         for (size_t at = 0; is_known && at < BZ_SCENE_VALUES && program->values[at] != NULL; at++) {
             uint64_t value;
             is_known = bz_scene_value(trace, program->values[at], &value);
@@ -53,7 +50,7 @@ static uint64_t chosen_timer(const struct bz_trace *trace, size_t *cursor, uint6
     }
     for (size_t at = *cursor; at < trace->choice_count && trace->choices[at].step == step; at++) {
         const struct bz_trace_choice *choice = &trace->choices[at];
-        if (is(choice->kind, "next") && is(choice->role, "timer")) {
+        if (bz_is(choice->kind, "next") && bz_is(choice->role, "timer")) {
             return choice->n;
         }
     }
@@ -63,16 +60,17 @@ static uint64_t chosen_timer(const struct bz_trace *trace, size_t *cursor, uint6
 void bz_scene_init(struct bz_scene *scene, const struct bz_trace *trace) {
     size_t cursor = 0;
     *scene = (struct bz_scene){
-        .moves = bz_lack_check(calloc(trace->event_count + 1, sizeof *scene->moves), "a picture")};
+        .moves = bz_lack_new(trace->event_count + 1, sizeof *scene->moves, "a picture")};
     for (size_t index = 0; index < trace->event_count; index++) {
         const struct bz_trace_event *event = &trace->events[index];
         struct bz_scene_move move = {.step = event->step,
                                      .time_ns = event->time_ns,
                                      .task = bz_trace_find_task(trace, event->task)};
         bool is_late = trace->verdict.oracle != NULL && event->step > trace->verdict.step;
-        bool is_timer = is(event->event, "callback") && is(event->role, "timer");
-        bool is_cancel = is(event->event, "inject");
-        if (is_late || move.task == 0 || !(is_timer || is_cancel || is(event->event, "resume"))) {
+        bool is_timer = bz_is(event->event, "callback") && bz_is(event->role, "timer");
+        bool is_cancel = bz_is(event->event, "inject");
+        if (is_late || move.task == 0 ||
+            !(is_timer || is_cancel || bz_is(event->event, "resume"))) {
             continue;
         }
         move.kind = is_timer ? BZ_SCENE_TIMER : is_cancel ? BZ_SCENE_CANCEL : BZ_SCENE_STEP;

@@ -5,10 +5,7 @@
 #include "sim/program/token.h"
 #include "tools/cli/cli.h"
 #include "tools/session/findings.h"
-
-static bool is_same(const char *a, const char *b) {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
+#include "traces/text.h"
 
 /* --- the smallest run ------------------------------------------------------------------------- */
 
@@ -110,7 +107,7 @@ static uint32_t line_of_wait(const struct bz_story *story, const struct bz_place
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
         bool is_it = line->task == place->task && !line->is_violation &&
-                     line->step <= place->step && is_same(line->object, object);
+                     line->step <= place->step && bz_is(line->object, object);
         found = is_it ? index : found;
     }
     return found;
@@ -131,7 +128,7 @@ static void find_waiter(struct bz_explanation *explanation) {
         const struct bz_story_line *line = &story->lines[index];
         bool is_there = line->task != task || index < explanation->waits;
         bool is_act = is_there && line->task != 0 && line->is_cause && is_deed(line) &&
-                      is_same(line->object, object);
+                      bz_is(line->object, object);
         explanation->last_to_act = is_act ? index : explanation->last_to_act;
     }
 }
@@ -155,10 +152,10 @@ static unsigned likeness(const struct bz_explanation *explanation,
     }
     const struct bz_violation *got = bz_judge_violation(world->judge);
     bool is_like = bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
-                   is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
+                   bz_is(got->oracle, wanted->oracle) && got->op == wanted->op &&
                    got->window == wanted->window &&
-                   is_same(bz_judge_object_name(world->judge, got->object),
-                           bz_judge_object_name(world->judge, wanted->object));
+                   bz_is(bz_judge_object_name(world->judge, got->object),
+                         bz_judge_object_name(world->judge, wanted->object));
     bool is_equal = is_like && bz_judge_digest(world->judge) == explanation->shrunk.digest;
     bz_world_destroy(world);
     return is_equal ? 2 : is_like;

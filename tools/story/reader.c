@@ -11,14 +11,6 @@
 /* A search among the lines of a list ends after this many: a hostile trace has a million. */
 #define SEARCH_MAX 1000u
 
-static void *make_room(void *array, size_t count, size_t *capacity, size_t element_bytes) {
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity == 0 ? 64 : 2 * *capacity;
-    return bz_lack_check(realloc(array, *capacity * element_bytes), "the story of a run");
-}
-
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* Ends the text before an incomplete character. */
@@ -47,8 +39,8 @@ uint32_t bz_reader_add_line(struct bz_reader *reader, uint32_t task, const char 
     struct bz_story *story = reader->story;
     struct bz_story_task *state = &reader->tasks[task];
     va_list arguments;
-    story->lines =
-        make_room(story->lines, story->line_count, &reader->line_capacity, sizeof *story->lines);
+    story->lines = bz_lack_grow(story->lines, story->line_count, &reader->line_capacity,
+                                sizeof *story->lines, "the story of a run");
     uint32_t number = (uint32_t)story->line_count++;
     struct bz_story_line *line = &story->lines[number];
     *line = (struct bz_story_line){
@@ -96,8 +88,8 @@ void bz_reader_add_arrow(struct bz_reader *reader, uint32_t from, enum bz_arrow_
     if (from == BZ_STORY_NONE || from >= to) {
         return;
     }
-    story->arrows = make_room(story->arrows, story->arrow_count, &reader->arrow_capacity,
-                              sizeof *story->arrows);
+    story->arrows = bz_lack_grow(story->arrows, story->arrow_count, &reader->arrow_capacity,
+                                 sizeof *story->arrows, "the story of a run");
     size_t place = story->arrow_count++;
     while (place > 0 && story->arrows[place - 1].to == to && story->arrows[place - 1].from > from) {
         story->arrows[place] = story->arrows[place - 1];
@@ -107,7 +99,8 @@ void bz_reader_add_arrow(struct bz_reader *reader, uint32_t from, enum bz_arrow_
 }
 
 void bz_line_list_push(struct bz_line_list *list, uint32_t line) {
-    list->lines = make_room(list->lines, list->count, &list->capacity, sizeof *list->lines);
+    list->lines = bz_lack_grow(list->lines, list->count, &list->capacity, sizeof *list->lines,
+                               "the story of a run");
     list->lines[list->count++] = line;
 }
 

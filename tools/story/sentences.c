@@ -8,14 +8,6 @@
 
 #define BLOCKERS_MAX 8u /* arrows from holders to one waiter */
 
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static const char *or_else(const char *text, const char *other) {
-    return text != NULL ? text : other;
-}
-
 static const char *task_name(const struct bz_reader *reader, uint32_t task) {
     return task == 0 ? "the loop" : reader->trace->tasks[task - 1];
 }
@@ -38,9 +30,9 @@ static const char *object_name(const struct bz_reader *reader, uint32_t object) 
 static uint32_t say_pending(struct bz_reader *reader, uint32_t task) {
     struct bz_story_task *state = &reader->tasks[task];
     state->is_call_unsaid = false;
-    state->call_line = bz_reader_add_line(reader, task, "calls %s of '%s'",
-                                          or_else(pending(reader, task)->op, "?"),
-                                          object_name(reader, pending(reader, task)->object));
+    state->call_line =
+        bz_reader_add_line(reader, task, "calls %s of '%s'", bz_or(pending(reader, task)->op, "?"),
+                           object_name(reader, pending(reader, task)->object));
     return state->call_line;
 }
 
@@ -69,7 +61,7 @@ static uint32_t actor_line(struct bz_reader *reader, uint32_t actor, const char 
 static uint32_t lock_of(const struct bz_reader *reader) {
     const struct bz_ledger_task *task = pending(reader, reader->task);
     const struct bz_ledger_object *object = &reader->ledger->objects[task->object];
-    return object->kind == BZ_KIND_CONDITION && is(task->op, "wait") ? object->partner : 0;
+    return object->kind == BZ_KIND_CONDITION && bz_is(task->op, "wait") ? object->partner : 0;
 }
 
 /* An operation that cannot wait: a line of its own, and what it leaves for others. */
@@ -88,16 +80,17 @@ static void say_deed(struct bz_reader *reader) {
     const char *op = reader->event->op;
     const char *deed = "calls";
     for (unsigned index = 0; index < sizeof deeds / sizeof deeds[0]; index++) {
-        deed = is(op, deeds[index][0]) ? deeds[index][1] : deed;
+        deed = bz_is(op, deeds[index][0]) ? deeds[index][1] : deed;
     }
     uint32_t line = bz_reader_add_line(reader, reader->task, "%s '%s'", deed,
                                        object_name(reader, reader->object));
     own(reader)->call_line = line;
-    if (is(op, "release")) {
+    if (bz_is(op, "release")) {
         bz_line_list_push(&object->left, line);
-    } else if (is(op, "set")) {
+    } else if (bz_is(op, "set")) {
         object->set_line = line;
-    } else if (is(op, "clear") || is(op, "reset") || is(op, "abort") || is(op, "shutdown")) {
+    } else if (bz_is(op, "clear") || bz_is(op, "reset") || bz_is(op, "abort") ||
+               bz_is(op, "shutdown")) {
         object->set_line = BZ_STORY_NONE;
         object->take_line = line;
     }
@@ -124,7 +117,7 @@ static void take(struct bz_reader *reader) {
         return; /* the arrow of the wake-up says so */
     }
     uint32_t found = bz_line_list_take(&object->left, BZ_STORY_NONE);
-    if (is(reader->event->op, "wait") && waker == BZ_STORY_NONE) {
+    if (bz_is(reader->event->op, "wait") && waker == BZ_STORY_NONE) {
         bool is_set = object->set_line != BZ_STORY_NONE;
         uint32_t last = reader->ledger->objects[reader->object]
                             .last; /* a barrier opens: all others have come */
@@ -147,12 +140,12 @@ static void say_done(struct bz_reader *reader) {
     const char *before = "calls something of '";
     const char *after = "'";
     for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
-        if (is(op, texts[index][0])) {
+        if (bz_is(op, texts[index][0])) {
             before = texts[index][1];
             after = texts[index][2];
         }
     }
-    if (is(op, "wait") &&
+    if (bz_is(op, "wait") &&
         (pending(reader, reader->task)->op == NULL || own(reader)->wait_line == BZ_STORY_NONE)) {
         before = "need not wait for '";
     }
@@ -160,7 +153,7 @@ static void say_done(struct bz_reader *reader) {
     uint32_t line = bz_reader_add_line(reader, reader->task, "%s%s%s", before,
                                        object_name(reader, reader->object), after);
     take(reader);
-    if (is(op, "put") || is(op, "get")) {
+    if (bz_is(op, "put") || bz_is(op, "get")) {
         object->take_line = line;
         bz_line_list_push(&reader->objects[reader->ledger->objects[reader->object].partner].left,
                           line);
@@ -170,9 +163,9 @@ static void say_done(struct bz_reader *reader) {
 /* It did not. */
 static void say_failed(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    const char *op = or_else(reader->event->op, "an operation");
+    const char *op = bz_or(reader->event->op, "an operation");
     const char *name = object_name(reader, reader->object);
-    const char *status = or_else(reader->event->status, "?");
+    const char *status = bz_or(reader->event->status, "?");
     bool has_waited = pending(reader, reader->task)->op != NULL && task->wait_line != BZ_STORY_NONE;
     uint32_t line = task->last_line;
     if (bz_op_never_waits(op) && line != BZ_STORY_NONE && line == task->call_line) {
@@ -183,7 +176,7 @@ static void say_failed(struct bz_reader *reader) {
                                              : "is refused: %s of '%s' returns %s",
                                   op, name, status);
     }
-    if (is(op, "release")) { /* nothing was given up */
+    if (bz_is(op, "release")) { /* nothing was given up */
         bz_line_list_take(&reader->objects[reader->object].left, line);
     }
     bz_line_list_push(&reader->objects[reader->object].failed, line);
@@ -191,7 +184,7 @@ static void say_failed(struct bz_reader *reader) {
 
 static void say_return(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    if (is(reader->event->status, "ok")) {
+    if (bz_is(reader->event->status, "ok")) {
         say_done(reader);
     } else {
         say_failed(reader);
@@ -223,7 +216,7 @@ static void add_blockers(struct bz_reader *reader, uint32_t object) {
 static const char *place(struct bz_reader *reader) {
     const char *where = reader->event->where;
     snprintf(reader->place, sizeof reader->place, "%s%s", where == NULL ? "" : " at ",
-             or_else(where, ""));
+             bz_or(where, ""));
     return reader->place;
 }
 
@@ -256,53 +249,53 @@ static void say_waits(struct bz_reader *reader) {
 static void say_suspend(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
     const struct bz_ledger_task *call = pending(reader, reader->task);
-    const char *wait = or_else(reader->event->wait, "?");
+    const char *wait = bz_or(reader->event->wait, "?");
     reader->is_over = reader->running == reader->task;
-    task->is_expected = !is(wait, "yield") || call->op != NULL;
-    if (call->op != NULL && is(wait, "future")) {
+    task->is_expected = !bz_is(wait, "yield") || call->op != NULL;
+    if (call->op != NULL && bz_is(wait, "future")) {
         say_waits(reader);
     } else if (call->op != NULL) {
         task->is_call_unsaid = false;
         task->wait_line =
             bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'%s",
-                               is(wait, "sleep")   ? "sleeps"
-                               : is(wait, "yield") ? "yields"
-                                                   : "waits",
+                               bz_is(wait, "sleep")   ? "sleeps"
+                               : bz_is(wait, "yield") ? "yields"
+                                                      : "waits",
                                call->op, object_name(reader, call->object), place(reader));
-    } else if (!is(wait, "yield")) {
+    } else if (!bz_is(wait, "yield")) {
         bz_reader_add_line(reader, reader->task, "%s%s",
-                           is(wait, "sleep")  ? "sleeps"
-                           : is(wait, "join") ? "waits for other tasks"
-                                              : "waits for a future",
+                           bz_is(wait, "sleep")  ? "sleeps"
+                           : bz_is(wait, "join") ? "waits for other tasks"
+                                                 : "waits for a future",
                            place(reader));
     }
 }
 
 static void say_resume(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    const char *status = or_else(reader->event->status, "?");
+    const char *status = bz_or(reader->event->status, "?");
     bool has_started = pending(reader, reader->task)->has_started;
     const char *verb = has_started ? "resumes" : "starts";
-    bool is_said = task->is_expected || !has_started || !is(status, "ok");
+    bool is_said = task->is_expected || !has_started || !bz_is(status, "ok");
     reader->running = reader->task;
     task->is_expected = false;
-    if (is(status, "ok") && is_said) {
+    if (bz_is(status, "ok") && is_said) {
         bz_reader_add_line(reader, reader->task, "%s", verb);
     } else if (is_said) {
-        bz_reader_add_line(reader, reader->task, is(status, "cancelled") ? "%s %s" : "%s with %s",
-                           verb, status);
+        bz_reader_add_line(reader, reader->task,
+                           bz_is(status, "cancelled") ? "%s %s" : "%s with %s", verb, status);
     }
 }
 
 static void say_exit(struct bz_reader *reader) {
-    bz_reader_add_line(reader, reader->task, "ends (%s)", or_else(reader->event->status, "?"));
+    bz_reader_add_line(reader, reader->task, "ends (%s)", bz_or(reader->event->status, "?"));
 }
 
 /* --- wake-ups and cancels --------------------------------------------------------------------- */
 
 static void say_wake(struct bz_reader *reader) {
-    const char *status = or_else(reader->event->status, "?");
-    if (is(status, "cancelled")) {
+    const char *status = bz_or(reader->event->status, "?");
+    if (bz_is(status, "cancelled")) {
         return; /* the cancel has its own line */
     }
     bool is_own_timer = reader->is_timer && reader->handle_task == reader->task;
@@ -317,7 +310,7 @@ static void say_wake(struct bz_reader *reader) {
                        is_own_timer      ? "its timer"
                        : reader->is_over ? "outside"
                                          : task_name(reader, reader->running),
-                       is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
+                       bz_is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
     bz_reader_add_arrow(reader, waker, BZ_ARROW_WAKE);
     own(reader)->waker_line = waker;
 }
@@ -334,15 +327,15 @@ static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool i
         {"unstarted", "before its first step"},
         {"woken", "while woken, before it resumes"},
     };
-    const char *window = or_else(reader->event->window, "?");
+    const char *window = bz_or(reader->event->window, "?");
     const char *when = window;
     for (unsigned index = 0; index < sizeof whens / sizeof whens[0]; index++) {
-        when = is(window, whens[index][0]) ? whens[index][1] : when;
+        when = bz_is(window, whens[index][0]) ? whens[index][1] : when;
     }
     const char *by = actor != 0 && actor == reader->task             ? "itself"
                      : reader->is_timer && reader->event->by == NULL ? "a timeout"
                                                                      : task_name(reader, actor);
-    bool is_refused = reader->event->status != NULL && !is(reader->event->status, "ok");
+    bool is_refused = reader->event->status != NULL && !bz_is(reader->event->status, "ok");
     when = is_refused ? "too late" : when;
     return bz_reader_add_line(reader, reader->task, "is cancelled %s%s%s%s",
                               when == window ? "while " : "", when, is_injected ? "" : ", by ",
@@ -361,7 +354,7 @@ static void say_cancel(struct bz_reader *reader) {
     }
     uint32_t number = add_cancel_line(reader, actor, is_injected);
     struct bz_story_line *line = &reader->story->lines[number];
-    line->window = or_else(reader->event->window, "?");
+    line->window = bz_or(reader->event->window, "?");
     line->is_injected = is_injected;
     line->is_own_cancel = !is_injected;
     line->is_timeout = !is_injected && is_timeout;
@@ -371,7 +364,7 @@ static void say_cancel(struct bz_reader *reader) {
 }
 
 static void say_uncancel(struct bz_reader *reader) {
-    bool stays = reader->event->status != NULL && is(reader->event->status, "cancelled");
+    bool stays = reader->event->status != NULL && bz_is(reader->event->status, "cancelled");
     bz_reader_add_line(reader, reader->task, "takes back a cancel request (%" PRIu64 " left%s)",
                        reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n,
                        stays ? ", and is cancelled all the same" : "");
@@ -380,7 +373,7 @@ static void say_uncancel(struct bz_reader *reader) {
 /* --- the rest --------------------------------------------------------------------------------- */
 
 static void say_callback(struct bz_reader *reader) {
-    reader->is_timer = is(reader->event->role, "timer");
+    reader->is_timer = bz_is(reader->event->role, "timer");
     reader->is_callback = !reader->is_timer;
     reader->handle_task = reader->task;
 }
@@ -400,7 +393,7 @@ static uint32_t say_lag(struct bz_reader *reader) {
     }
     for (uint32_t index = reader->event_index; has_last && task == NULL && index-- > 0;) {
         has_last = events[index].step == events[last].step;
-        task = has_last && is(events[index].event, "resume") ? events[index].task : NULL;
+        task = has_last && bz_is(events[index].event, "resume") ? events[index].task : NULL;
     }
     uint32_t line =
         bz_reader_add_line(reader, 0, "%s%s%s takes %" PRIu64 " %s", step,
@@ -418,7 +411,7 @@ static void say_clock(struct bz_reader *reader) {
         if (choice->step > reader->step) {
             return;
         }
-        if (choice->step == reader->step && is(choice->kind, "delay") && choice->label == NULL) {
+        if (choice->step == reader->step && bz_is(choice->kind, "delay") && choice->label == NULL) {
             reader->jump_line = say_lag(reader);
             reader->jump_ns = reader->event->time_ns;
             return;
@@ -454,7 +447,8 @@ static bool is_part_of_value(const struct bz_reader *reader) {
     }
     for (size_t index = reader->event_index + 1; index < trace->event_count; index++) {
         const struct bz_trace_event *next = &trace->events[index];
-        if (!is(next->event, "draw") || !is(next->task, event->task) || next->step != event->step) {
+        if (!bz_is(next->event, "draw") || !bz_is(next->task, event->task) ||
+            next->step != event->step) {
             return false;
         }
         if (next->text != NULL) {
@@ -476,7 +470,7 @@ static void say_draw(struct bz_reader *reader) {
     if (reader->event->text != NULL) {
         snprintf(text, sizeof text, "%s", reader->event->text);
     } else {
-        snprintf(text, sizeof text, "%s%s%" PRIu64, or_else(label, ""), label != NULL ? " " : "",
+        snprintf(text, sizeof text, "%s%s%" PRIu64, bz_or(label, ""), label != NULL ? " " : "",
                  value);
     }
     bz_reader_add_line(reader, reader->task, "draws %s", text);
@@ -500,7 +494,7 @@ void bz_reader_say(struct bz_reader *reader) {
         {"callback", say_callback}, {"clock", say_clock},
     };
     for (size_t index = 0; index < sizeof sayings / sizeof sayings[0]; index++) {
-        if (is(reader->event->event, sayings[index].event)) {
+        if (bz_is(reader->event->event, sayings[index].event)) {
             sayings[index].say(reader);
             return;
         }

@@ -6,14 +6,7 @@
 
 #include "tools/story/reader.h"
 #include "traces/lack.h"
-
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static void *new_array(size_t count, size_t element_bytes) {
-    return bz_lack_check(calloc(count, element_bytes), "the story of a run");
-}
+#include "traces/text.h"
 
 /* --- before the events are read --------------------------------------------------------------- */
 
@@ -47,9 +40,11 @@ static void begin(struct bz_reader *reader, struct bz_story *story) {
                                  .loop_line = BZ_STORY_NONE,
                                  .jump_line = BZ_STORY_NONE};
     bz_ledger_init(reader->ledger, trace);
-    reader->hold_lines = new_array(trace->event_count + 2, sizeof *reader->hold_lines);
-    reader->objects = new_array(trace->object_count + 1, sizeof *reader->objects);
-    reader->tasks = new_array(trace->task_count + 1, sizeof *reader->tasks);
+    reader->hold_lines =
+        bz_lack_new(trace->event_count + 2, sizeof *reader->hold_lines, "the story of a run");
+    reader->objects =
+        bz_lack_new(trace->object_count + 1, sizeof *reader->objects, "the story of a run");
+    reader->tasks = bz_lack_new(trace->task_count + 1, sizeof *reader->tasks, "the story of a run");
     for (size_t number = 0; number <= trace->task_count; number++) {
         struct bz_story_task *task = &reader->tasks[number];
         task->arrow_from = task->last_line = task->call_line = BZ_STORY_NONE;
@@ -97,8 +92,8 @@ static void read_event(struct bz_reader *reader, const struct bz_trace_event *ev
 static void count_deviations(struct bz_story *story) {
     for (size_t index = 0; index < story->trace->choice_count; index++) {
         const struct bz_trace_choice *choice = &story->trace->choices[index];
-        story->deviations += is(choice->kind, "next");
-        story->jumps += is(choice->kind, "delay") && choice->label == NULL;
+        story->deviations += bz_is(choice->kind, "next");
+        story->jumps += bz_is(choice->kind, "delay") && choice->label == NULL;
     }
     story->lag_ns = bz_trace_lag_ns(story->trace);
 }
@@ -169,7 +164,7 @@ static void mark_owners_that_ended(struct search *search, const struct bz_reader
 static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t violation) {
     const struct bz_trace_verdict *verdict = &reader->trace->verdict;
     uint32_t object = bz_trace_find_object(reader->trace, verdict->object);
-    bool concerns_all = is(verdict->oracle, "deadlock") || is(verdict->oracle, "livelock");
+    bool concerns_all = bz_is(verdict->oracle, "deadlock") || bz_is(verdict->oracle, "livelock");
     mark(search, violation);
     mark_object(search, reader, object);
     mark_object(search, reader, reader->ledger->objects[object].partner);
@@ -178,7 +173,7 @@ static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t
         mark(search, line);
     }
     /* The scenario's own check may look at anything that its tasks did. */
-    bool is_about_any = is(verdict->oracle, "assertion") || verdict->task == NULL;
+    bool is_about_any = bz_is(verdict->oracle, "assertion") || verdict->task == NULL;
     if (concerns_all) {
         mark_owners_that_ended(search, reader);
     }
@@ -190,9 +185,11 @@ static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t
 /* Happened before: backwards along the order of each task and of each object, and along the arrows.
  */
 static void mark_causes(struct bz_story *story, struct bz_reader *reader, uint32_t violation) {
-    struct search search = {.story = story,
-                            .open = new_array(story->line_count, sizeof *search.open)};
-    size_t *first = new_array(story->line_count + 1, sizeof *first); /* arrow to each line */
+    struct search search = {
+        .story = story,
+        .open = bz_lack_new(story->line_count, sizeof *search.open, "the story of a run")};
+    size_t *first = bz_lack_new(story->line_count + 1, sizeof *first,
+                                "the story of a run"); /* arrow to each line */
     size_t arrow = 0;
     for (uint32_t line = 0; line <= story->line_count; line++) {
         first[line] = arrow;

@@ -6,10 +6,7 @@
 
 #include "tools/cli/cli.h"
 #include "traces/lack.h"
-
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
+#include "traces/text.h"
 
 #define CAUSE_ROWS_MAX 100u /* of a longer one, the nearest causes are shown */
 #define TASK_COLUMNS_MAX 20u
@@ -58,7 +55,7 @@ static void widen(unsigned *columns, size_t needed, unsigned most) {
 /* So many causes are shown that the rows are not too many. */
 static void limit_distance(struct bz_timeline *timeline) {
     const struct bz_story *story = &timeline->story;
-    uint32_t *rows = bz_lack_check(calloc(story->line_count + 1, sizeof *rows), "a diagnosis");
+    uint32_t *rows = bz_lack_new(story->line_count + 1, sizeof *rows, "a diagnosis");
     for (size_t line = 0; line < story->line_count; line = end_of_row(story, line)) {
         uint32_t distance = distance_of_row(story, line, end_of_row(story, line));
         if (distance != BZ_STORY_NONE) {
@@ -122,8 +119,8 @@ static void add_saying(struct bz_timeline *timeline, const char *text, uint32_t 
 static bool is_said_again(const struct bz_timeline *timeline, size_t index, size_t end) {
     const struct bz_story_line *line = &timeline->story.lines[index];
     const char *patient = index + 1 < end ? task_name(timeline, line[1].task) : NULL;
-    return (strncmp(line->text, "cancels ", 8) == 0 && is(patient, line->text + 8)) ||
-           (strncmp(line->text, "wakes ", 6) == 0 && is(patient, line->text + 6));
+    return (strncmp(line->text, "cancels ", 8) == 0 && bz_is(patient, line->text + 8)) ||
+           (strncmp(line->text, "wakes ", 6) == 0 && bz_is(patient, line->text + 6));
 }
 
 /* "starts; draws patience 5, victim 2; guest-1 is cancelled while waiting, by host" */
@@ -186,13 +183,13 @@ static void add_idlers(struct bz_timeline *timeline, uint64_t after, uint64_t be
     for (size_t index = 0; index < trace->event_count && trace->events[index].step < before;
          index++) {
         const struct bz_trace_event *event = &trace->events[index];
-        bool is_step = is(event->event, "resume");
+        bool is_step = bz_is(event->event, "resume");
         const char *name = is_step ? event->task : "a callback";
         size_t known = 0;
-        if (event->step <= after || (!is_step && !is(event->event, "callback"))) {
+        if (event->step <= after || (!is_step && !bz_is(event->event, "callback"))) {
             continue;
         }
-        while (known < count && !is(names[known], name)) {
+        while (known < count && !bz_is(names[known], name)) {
             known++;
         }
         if (known == IDLERS_MAX) {
