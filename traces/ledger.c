@@ -84,7 +84,7 @@ static void correct(struct bz_ledger *ledger, uint32_t task, uint32_t object, ui
     if (held == BZ_TRACE_ABSENT || object == 0) {
         return;
     }
-    if (state->count < held) {
+    if (state->count < held && ledger->begun == 0) { /* one an event at most */
         begin_hold(ledger, task, object);
     } else if (state->count > held) {
         uint32_t owner = ledger->holds[state->oldest].task;

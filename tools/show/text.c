@@ -21,11 +21,10 @@
 
 struct lanes {
     const struct bz_view *view;
-    uint32_t *lane_of;         /* by task: 1 is the first lane; 0: none */
-    const struct bz_span **at; /* by lane - 1: the span that the task is in; NULL: none yet */
-    const struct bz_span **next;
-    char marks[LANES_MAX];     /* the same */
+    uint32_t *lane_of;        /* by task: 1 is the first lane; 0: none */
     uint32_t tasks[LANES_MAX]; /* by lane - 1 */
+    struct bz_ledger ledger;   /* at the line */
+    size_t event;              /* the next one that it reads */
     char labels[LANES_MAX][LANE_BYTES];
     unsigned count;
     unsigned pitch; /* columns from one lane to the next */
@@ -145,58 +144,19 @@ static void measure(struct lanes *lanes) {
 
 /* --- a row of lanes --------------------------------------------------------------------------- */
 
-static const struct bz_span *first_span(const struct bz_story *story, uint32_t task) {
-    size_t low = 0;
-    size_t high = story->ledger.span_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (story->ledger.spans[middle].task < task) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < story->ledger.span_count && story->ledger.spans[low].task == task
-               ? &story->ledger.spans[low]
-               : NULL;
-}
-
-static char mark_of(const struct bz_span *span) {
+static char mark_of(const struct bz_ledger_task *task) {
     static const char marks[] = {
         [BZ_SPAN_UNSTARTED] = ' ', [BZ_SPAN_READY] = '|', [BZ_SPAN_RUNNING] = '|',
         [BZ_SPAN_WAITING] = 'w',   [BZ_SPAN_WOKEN] = 'r', [BZ_SPAN_STRUCK] = 'c',
         [BZ_SPAN_SLEEPING] = 'z',  [BZ_SPAN_DONE] = ' '};
-    if (span == NULL) {
-        return ' ';
-    }
-    char mark = marks[span->kind];
-    return span->is_holding && (mark == '|' || mark == 'z') ? 'h' : mark;
+    char mark = marks[task->span.kind];
+    return task->span.is_holding && (mark == '|' || mark == 'z') ? 'h' : mark;
 }
 
-/* A wait that ends in the step in which it was to begin has no span of its own. */
-static char mark_before(const struct bz_span *next) {
-    return next->kind == BZ_SPAN_WOKEN || next->object != 0 ? 'w' : 'z';
-}
-
-/* Follows the spans up to the line. Wake-ups and cancels wait for the line that tells of them. */
+/* To the state before the line, in which its own lane has a mark of its own. */
 static void move_on(struct lanes *lanes, const struct bz_story_line *line) {
-    const struct bz_ledger *ledger = &lanes->view->story->ledger;
-    const struct bz_span *end = ledger->spans + ledger->span_count;
-    for (unsigned lane = 0; lane < lanes->count; lane++) {
-        uint32_t task = lanes->tasks[lane];
-        const struct bz_span *next = lanes->next[lane];
-        while (next != NULL && next < end && next->task == task && next->step <= line->step) {
-            bool is_told = next->kind == BZ_SPAN_WOKEN || next->kind == BZ_SPAN_STRUCK;
-            if (is_told && next->step == line->step && line->task != task) {
-                break;
-            }
-            lanes->at[lane] = next++;
-        }
-        lanes->next[lane] = next;
-        const struct bz_span *at = lanes->at[lane];
-        bool is_over = at != NULL && at->kind == BZ_SPAN_RUNNING && at->end <= line->step &&
-                       next < end && next->task == task;
-        lanes->marks[lane] = is_over ? mark_before(next) : mark_of(at);
+    for (; lanes->event < line->event + line->is_violation; lanes->event++) {
+        bz_ledger_read(&lanes->ledger, &lanes->view->trace->events[lanes->event]);
     }
 }
 
@@ -222,7 +182,7 @@ static void draw_row(struct lanes *lanes, size_t index, char row[ROW_BYTES]) {
     memset(row, ' ', length);
     row[length] = '\0';
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        row[lane * lanes->pitch] = lanes->marks[lane];
+        row[lane * lanes->pitch] = mark_of(&lanes->ledger.tasks[lanes->tasks[lane]]);
     }
     unsigned own = line->task <= lanes->view->trace->task_count ? lanes->lane_of[line->task] : 0;
     if (own == 0) {
@@ -351,16 +311,12 @@ static void put_legend(const struct bz_view *view, struct bz_text *out) {
 }
 
 void bz_show_text(const struct bz_view *view, struct bz_text *out) {
-    const struct bz_span *at[LANES_MAX] = {NULL};
-    const struct bz_span *next[LANES_MAX] = {NULL};
-    struct lanes lanes = {.view = view, .at = at, .next = next};
+    struct lanes lanes = {.view = view};
     lanes.lane_of = bz_lack_new(view->trace->task_count + 1, sizeof *lanes.lane_of, "a picture");
     choose_lanes(&lanes, false);
     measure(&lanes);
     label_lanes(&lanes);
-    for (unsigned lane = 0; lane < lanes.count; lane++) {
-        next[lane] = first_span(view->story, lanes.tasks[lane]);
-    }
+    bz_ledger_init(&lanes.ledger, view->trace);
     put_head(&lanes, out);
     bz_text_put(out, "\n");
     put_labels(&lanes, out);
@@ -368,5 +324,6 @@ void bz_show_text(const struct bz_view *view, struct bz_text *out) {
         put_line(&lanes, out, index);
     }
     put_legend(view, out);
+    bz_ledger_fini(&lanes.ledger);
     free(lanes.lane_of);
 }
