@@ -169,25 +169,6 @@ static void begin_span(struct bz_ledger *ledger, uint32_t task, uint64_t step,
     begin_place(ledger, task, kind, object);
 }
 
-/* Sorts by task, and keeps the order within a task. */
-static void sort_spans(struct bz_ledger *ledger) {
-    size_t task_count = ledger->trace->task_count;
-    size_t *next = bz_lack_new(task_count + 2, sizeof *next, PURPOSE);
-    struct bz_span *sorted = bz_lack_new(ledger->span_count + 1, sizeof *sorted, PURPOSE);
-    for (size_t index = 0; index < ledger->span_count; index++) {
-        next[ledger->spans[index].task + 1]++;
-    }
-    for (size_t task = 1; task <= task_count; task++) {
-        next[task] += next[task - 1];
-    }
-    for (size_t index = 0; index < ledger->span_count; index++) {
-        sorted[next[ledger->spans[index].task]++] = ledger->spans[index];
-    }
-    free(next);
-    free(ledger->spans);
-    ledger->spans = sorted;
-}
-
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* The object whose permits an operation on this one moves. */
@@ -324,22 +305,10 @@ void bz_ledger_finish(struct bz_ledger *ledger) {
         ledger->tasks[task].place.kind = 0;
         begin_span(ledger, task, ledger->step + 1, BZ_SPAN_DONE, 0);
     }
-    sort_spans(ledger);
 }
 
 bool bz_ledger_is_over(const struct bz_trace *trace, const struct bz_trace_event *event) {
     return trace->verdict.oracle != NULL && event->step > trace->verdict.step;
-}
-
-void bz_ledger_read_all(struct bz_ledger *ledger, const struct bz_trace *trace) {
-    bz_ledger_init(ledger, trace);
-    for (size_t index = 0; index < trace->event_count; index++) {
-        if (bz_ledger_is_over(trace, &trace->events[index])) {
-            break;
-        }
-        bz_ledger_read(ledger, &trace->events[index]);
-    }
-    bz_ledger_finish(ledger);
 }
 
 void bz_ledger_fini(struct bz_ledger *ledger) {

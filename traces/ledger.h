@@ -98,7 +98,7 @@ struct bz_ledger {
     struct bz_hold *holds;            /* by number, in the order in which they begin */
     size_t hold_count;                /* the first number that is not in use */
     size_t hold_capacity;
-    struct bz_span *spans; /* sorted by task, then by step */
+    struct bz_span *spans; /* in the order in which they end, as places */
     size_t span_count;
     size_t span_capacity;
     struct bz_place *places;
@@ -113,9 +113,6 @@ void bz_ledger_init(struct bz_ledger *ledger, const struct bz_trace *trace);
 void bz_ledger_read(struct bz_ledger *ledger, const struct bz_trace_event *event);
 void bz_ledger_finish(struct bz_ledger *ledger);
 void bz_ledger_fini(struct bz_ledger *ledger);
-
-/* Reads the events up to the step of the verdict if that is a violation, and finishes. */
-void bz_ledger_read_all(struct bz_ledger *ledger, const struct bz_trace *trace);
 
 /* Whether the events from this one on come after the violation. */
 bool bz_ledger_is_over(const struct bz_trace *trace, const struct bz_trace_event *event);

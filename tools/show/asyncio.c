@@ -8,10 +8,18 @@
 #include <string.h>
 
 #include "primitives/runtime/check.h"
+#include "sim/judge/record.h"
 #include "tools/cli/embedded.h"
 #include "tools/show/schedule_script.h"
 #include "tools/show/show.h"
-#include "tools/show/whole_program.h"
+#include "traces/text.h"
+
+#define VALUES 8u
+
+/* A run of a test in Python: asyncio itself ran. */
+static bool is_of_python(const struct bz_trace *trace) {
+    return trace->variant != NULL && strncmp(trace->variant, "python-", 7) == 0;
+}
 
 /* A text of JSON is one of Python. Comments have no text of a trace but such. */
 static void put_string(struct bz_text *out, const char *text) {
@@ -35,7 +43,7 @@ static void put_head(const struct bz_trace *trace, struct bz_text *out, const ch
     bz_text_put_json(out, trace->scenario);
     bz_text_put(out, "\n# recorded  ");
     bz_text_put_json(out, trace->variant);
-    bz_text_put(out, bz_is_of_python(trace)
+    bz_text_put(out, is_of_python(trace)
                          ? ": asyncio itself, under Buzzer's loop\n# order     "
                          : ", an implementation other than the one that runs here\n# order     ");
     bz_text_put_json(out, trace->order);
@@ -146,12 +154,70 @@ static void put_schedule(const struct bz_script *script, struct bz_text *out) {
 /* --- scenarios whose programs are written out --------------------------------------------------
  */
 
-static void put_values(const struct bz_trace *trace, const struct bz_scene_program *program,
+/* Programs that a trace tells too little of to be played act by act, because timeout scopes and
+ * callbacks leave no events. They are written out (scope.py, deferred.py), and get what the trace
+ * has: settings, draws, and the order of steps, timers and cancels. */
+static const struct whole_program {
+    const char *name;           /* of the scenario; its file is NAME.py */
+    const char *values[VALUES]; /* the settings that it needs; then NULL */
+} programs[] = {
+    {"scope", {"workers", "rounds", "sleep-ns", "cancels"}},
+    {"deferred",
+     {"crowd", "permits", "rounds", "arrival", "hold", "nesting", "patience", "cancels"}},
+};
+
+/* The setting as a number; false: there is none, or it is out of the scenario's range. */
+static bool value_of(const struct bz_trace *trace, const char *name, uint64_t *value) {
+    bool is_crowd = bz_is(name, "workers") || bz_is(name, "crowd"); /* and a canceller */
+    bool may_be_none = bz_is(name, "sleep-ns") || bz_is(name, "cancels") ||
+                       bz_is(name, "arrival") || bz_is(name, "hold");
+    uint64_t most = bz_is(name, "sleep-ns") ? 1000000000u : 1000u;
+    most = is_crowd && trace->task_count <= most ? trace->task_count - 1 : most;
+    for (size_t index = 0; index < trace->param_count; index++) {
+        if (bz_is(trace->params[index].name, name)) {
+            return bz_parse_u64(trace->params[index].value, value) && *value <= most &&
+                   (*value > 0 || may_be_none) && trace->task_count > 0;
+        }
+    }
+    return false;
+}
+
+/* NULL: the trace is of another scenario, or lacks one of the settings. */
+static const struct whole_program *program_of(const struct bz_trace *trace) {
+    for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
+        const struct whole_program *program = &programs[index];
+        bool is_known = bz_is(trace->scenario, program->name);
+        for (size_t at = 0; is_known && at < VALUES && program->values[at] != NULL; at++) {
+            uint64_t value;
+            is_known = value_of(trace, program->values[at], &value);
+        }
+        if (is_known) {
+            return program;
+        }
+    }
+    return NULL;
+}
+
+/* The timer that was chosen for the step; 0: the oldest one went. */
+static uint64_t chosen_timer(const struct bz_trace *trace, size_t *cursor, uint64_t step) {
+    while (*cursor < trace->choice_count && trace->choices[*cursor].step < step) {
+        ++*cursor;
+    }
+    for (size_t at = *cursor; at < trace->choice_count && trace->choices[at].step == step; at++) {
+        const struct bz_trace_choice *choice = &trace->choices[at];
+        if (bz_is(choice->kind, "next") && bz_is(choice->role, "timer")) {
+            return choice->n;
+        }
+    }
+    return 0;
+}
+
+static void put_values(const struct bz_trace *trace, const struct whole_program *program,
                        struct bz_text *out) {
     bz_text_put(out, "\nVALUES = {");
-    for (size_t at = 0; at < BZ_SCENE_VALUES && program->values[at] != NULL; at++) {
+    for (size_t at = 0; at < VALUES && program->values[at] != NULL; at++) {
         uint64_t value = 0;
-        BZ_CHECK(bz_scene_value(trace, program->values[at], &value));
+        BZ_CHECK(value_of(trace, program->values[at], &value));
         bz_text_add(out, "%s\"%s\": %" PRIu64, at > 0 ? ", " : "", program->values[at], value);
     }
     bz_text_put(out, "}\n\n# what was drawn, other than 0: by task and the number of its draw\n"
@@ -170,21 +236,27 @@ static void put_values(const struct bz_trace *trace, const struct bz_scene_progr
 }
 
 static void put_moves(const struct bz_trace *trace, struct bz_text *out) {
-    static const char *const kinds[] = {"step", "timer", "cancel"};
-    struct bz_scene scene;
-    bz_scene_init(&scene, trace);
+    size_t cursor = 0;
     bz_text_put(out, "\n# step, time, what happens: a task makes a step, one of its timers fires "
                      "(which; 0: the first that\n# is due), or it is cancelled from outside\n"
                      "SCHEDULE = [\n");
-    for (size_t index = 0; index < scene.move_count; index++) {
-        const struct bz_scene_move *move = &scene.moves[index];
-        bz_text_add(out, "    (%" PRIu64 ", %" PRIu64 ", \"%s\", ", move->step, move->time_ns,
-                    kinds[move->kind]);
-        put_string(out, bz_show_task(trace, move->task));
-        bz_text_add(out, ", %" PRIu64 "),\n", move->nth);
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        bool is_timer = bz_is(event->event, "callback") && bz_is(event->role, "timer");
+        bool is_cancel = bz_is(event->event, "inject");
+        bool is_move = is_timer || is_cancel || bz_is(event->event, "resume");
+        if (is_move && bz_trace_find_task(trace, event->task) != 0 &&
+            !bz_ledger_is_over(trace, event)) {
+            bz_text_add(out, "    (%" PRIu64 ", %" PRIu64 ", \"%s\", ", event->step, event->time_ns,
+                        is_timer    ? "timer"
+                        : is_cancel ? "cancel"
+                                    : "step");
+            put_string(out, event->task);
+            bz_text_add(out, ", %" PRIu64 "),\n",
+                        is_timer ? chosen_timer(trace, &cursor, event->step) : 0);
+        }
     }
     bz_text_put(out, "]\n");
-    bz_scene_fini(&scene);
 }
 
 /* Up to the violation. */
@@ -192,8 +264,7 @@ static void put_ended(const struct bz_trace *trace, struct bz_text *out) {
     bz_text_put(out, "\n# tasks that ended in the schedule\nENDED = [");
     for (size_t index = 0; index < trace->event_count; index++) {
         const struct bz_trace_event *event = &trace->events[index];
-        bool is_late = trace->verdict.oracle != NULL && event->step > trace->verdict.step;
-        if (!is_late && strcmp(event->event, "exit") == 0) {
+        if (!bz_ledger_is_over(trace, event) && bz_is(event->event, "exit")) {
             put_string(out, event->task);
             bz_text_put(out, ", ");
         }
@@ -201,7 +272,7 @@ static void put_ended(const struct bz_trace *trace, struct bz_text *out) {
     bz_text_put(out, "]\n");
 }
 
-static void put_scene(const struct bz_trace *trace, const struct bz_scene_program *program,
+static void put_scene(const struct bz_trace *trace, const struct whole_program *program,
                       struct bz_text *out) {
     char file[32];
     bool is_deferred = strcmp(program->name, "deferred") == 0;
@@ -225,7 +296,7 @@ static void put_scene(const struct bz_trace *trace, const struct bz_scene_progra
 
 /* What the test in Python did beside its operations is not in the program. */
 static void put_test(const struct bz_script *script, struct bz_text *out) {
-    bool is_own = bz_is_of_python(script->trace);
+    bool is_own = is_of_python(script->trace);
     bz_text_add(out, "\n# tasks that ended, and kept what they owned\nKEPT = [");
     for (uint32_t task = 1; is_own && task <= script->trace->task_count; task++) {
         if (script->has_kept[task]) {
@@ -245,7 +316,7 @@ static void put_script(const struct bz_trace *trace, struct bz_text *out) {
     BZ_CHECK(player != NULL);
     bz_script_init(&script, trace);
     put_head(trace, out, "Python 3.9 or later, and\n# nothing else",
-             bz_is_of_python(trace) ? "it" : "asyncio");
+             is_of_python(trace) ? "it" : "asyncio");
     put_tasks(trace, out);
     put_objects(trace, out);
     put_programs(&script, out);
@@ -256,10 +327,51 @@ static void put_script(const struct bz_trace *trace, struct bz_text *out) {
 }
 
 void bz_show_asyncio(const struct bz_view *view, struct bz_text *out) {
-    const struct bz_scene_program *program = bz_scene_program_of(view->trace);
+    const struct whole_program *program = program_of(view->trace);
     if (program != NULL) {
         put_scene(view->trace, program, out);
     } else {
         put_script(view->trace, out);
     }
+}
+
+/* --- what a trace does not record --------------------------------------------------------------
+ */
+
+static bool has_other_act(const struct bz_trace *trace) {
+    struct bz_script script;
+    bool has_one = false;
+    bz_script_init(&script, trace);
+    for (size_t index = 0; index < script.act_count; index++) {
+        has_one |= script.acts[index].kind == BZ_ACT_OTHER;
+    }
+    bz_script_fini(&script);
+    return has_one;
+}
+
+bool bz_asyncio_refuses(const struct bz_view *view, char *reason, size_t size_bytes) {
+    const struct bz_trace *trace = view->trace;
+    const char *modelled = NULL;
+    for (size_t index = trace->object_count; index-- > 0;) {
+        const struct bz_trace_object *object = &trace->objects[index];
+        modelled = bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? object->name : modelled;
+    }
+    if (program_of(trace) != NULL) {
+        return false;
+    }
+    if (trace->version == 1 && trace->object_count > 0) {
+        snprintf(reason, size_bytes,
+                 "a trace of version 1 does not say what its objects are ('buzzer replay TRACE -o "
+                 "FILE' records the run again)");
+    } else if (modelled != NULL) {
+        snprintf(reason, size_bytes, "'%s' is no primitive of asyncio's: a model judges it",
+                 modelled);
+    } else if (has_other_act(trace)) {
+        snprintf(reason, size_bytes, "the run has an operation that such a program cannot make");
+    } else if (trace->object_count == 0 && !is_of_python(trace)) {
+        snprintf(reason, size_bytes, "the trace has no operation on an object");
+    } else {
+        return false;
+    }
+    return true;
 }

@@ -1,10 +1,8 @@
 #include "tools/show/schedule_script.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/show/whole_program.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 
@@ -238,49 +236,4 @@ void bz_script_fini(struct bz_script *script) {
     free(script->last);
     free(script->has_kept);
     *script = (struct bz_script){0};
-}
-
-/* --- what a trace does not record --------------------------------------------------------------
- */
-
-bool bz_is_of_python(const struct bz_trace *trace) {
-    return trace->variant != NULL && strncmp(trace->variant, "python-", 7) == 0;
-}
-
-static bool has_other_act(const struct bz_trace *trace) {
-    struct bz_script script;
-    bool has_one = false;
-    bz_script_init(&script, trace);
-    for (size_t index = 0; index < script.act_count; index++) {
-        has_one |= script.acts[index].kind == BZ_ACT_OTHER;
-    }
-    bz_script_fini(&script);
-    return has_one;
-}
-
-bool bz_script_refuses(const struct bz_view *view, char *reason, size_t size_bytes) {
-    const struct bz_trace *trace = view->trace;
-    const char *modelled = NULL;
-    for (size_t index = trace->object_count; index-- > 0;) {
-        const struct bz_trace_object *object = &trace->objects[index];
-        modelled = bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? object->name : modelled;
-    }
-    if (bz_scene_program_of(trace) != NULL) {
-        return false;
-    }
-    if (trace->version == 1 && trace->object_count > 0) {
-        snprintf(reason, size_bytes,
-                 "a trace of version 1 does not say what its objects are ('buzzer replay TRACE -o "
-                 "FILE' records the run again)");
-    } else if (modelled != NULL) {
-        snprintf(reason, size_bytes, "'%s' is no primitive of asyncio's: a model judges it",
-                 modelled);
-    } else if (has_other_act(trace)) {
-        snprintf(reason, size_bytes, "the run has an operation that such a program cannot make");
-    } else if (trace->object_count == 0 && !bz_is_of_python(trace)) {
-        snprintf(reason, size_bytes, "the trace has no operation on an object");
-    } else {
-        return false;
-    }
-    return true;
 }

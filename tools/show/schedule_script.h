@@ -1,6 +1,5 @@
 /* The schedule of a trace as a program of its own: what each task does, and what happens in which
- * order. From it, other programs are made that need nothing of the simulator. Nothing in it is
- * guessed: bz_script_refuses() says which traces do not record enough.
+ * order. From it, other programs are made that need nothing of the simulator.
  *
  * Sleeps, joins and futures of the program are pauses: the schedule says when they end.
  */
@@ -75,11 +74,5 @@ void bz_script_fini(struct bz_script *script);
 
 /* "acquire", ... */
 const char *bz_act_name(enum bz_act_kind kind);
-
-/* A program of the run needs something that the trace does not record. */
-bz_show_refusal_fn bz_script_refuses;
-
-/* A run of a test in Python: asyncio itself ran. */
-bool bz_is_of_python(const struct bz_trace *trace);
 
 #endif

@@ -2,14 +2,12 @@
 
 #include <string.h>
 
-#include "tools/show/schedule_script.h"
-
 const struct bz_show_format bz_show_formats[] = {
     {"text", "lanes in columns, one line for each thing that happened", bz_show_text, false, NULL},
     {"mermaid", "a sequence diagram for Markdown", bz_show_mermaid, false, NULL},
     {"html", "a page to look at in a browser, in one file", bz_show_html, true, NULL},
     {"asyncio", "a Python program that makes the same schedule with asyncio", bz_show_asyncio,
-     false, bz_script_refuses},
+     false, bz_asyncio_refuses},
     {NULL},
 };
 

@@ -21,7 +21,7 @@
 
 struct lanes {
     const struct bz_view *view;
-    uint32_t *lane_of;        /* by task: 1 is the first lane; 0: none */
+    uint32_t *lane_of;         /* by task: 1 is the first lane; 0: none */
     uint32_t tasks[LANES_MAX]; /* by lane - 1 */
     struct bz_ledger ledger;   /* at the line */
     size_t event;              /* the next one that it reads */
