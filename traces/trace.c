@@ -234,7 +234,7 @@ bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_
         bool is_same = field->type == BZ_FIELD_NUMBER
                            ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
                            : bz_is(*bz_field_string(field, &left), *bz_field_string(field, &right));
-        if (!is_same && !field->is_for_people) {
+        if (!is_same && !field->is_beside) {
             return false;
         }
     }

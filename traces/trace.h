@@ -153,7 +153,7 @@ void bz_trace_list_objects(struct bz_trace *trace);
 uint64_t bz_trace_lag_before_ns(const struct bz_trace *trace, uint64_t step);
 uint64_t bz_trace_lag_ns(const struct bz_trace *trace);
 
-/* All fields but `where` and `text`. */
+/* All fields but `held`, `where` and `text`. */
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
 
 /* Removes what the event would not say in a trace of this version. */

@@ -80,7 +80,7 @@ const struct bz_trace_field bz_trace_event_fields[] = {
     FIELD(WORD, bz_trace_event, status, false, &vocabulary_status),
     FIELD(NAME, bz_trace_event, by, false, NULL),
     FIELD(NUMBER, bz_trace_event, n, false, NULL),
-    FIELD(NUMBER, bz_trace_event, held, false, NULL),
+    {"held", offsetof(struct bz_trace_event, held), BZ_FIELD_NUMBER, false, NULL, true},
     {"where", offsetof(struct bz_trace_event, where), BZ_FIELD_NAME, false, NULL, true},
     {"text", offsetof(struct bz_trace_event, text), BZ_FIELD_NAME, false, NULL, true},
     {NULL, 0, BZ_FIELD_NUMBER, false, NULL, false},

@@ -27,7 +27,7 @@ struct bz_trace_field {
     enum bz_field_type type;
     bool is_required;
     const struct bz_vocabulary *vocabulary; /* of a word */
-    bool is_for_people;                     /* no part of a comparison */
+    bool is_beside;                         /* the event: left out by bz_trace_event_equal() */
 };
 
 /* In the order of the file. */

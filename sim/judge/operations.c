@@ -33,8 +33,8 @@ static uint64_t held_after(const struct bz_judge *judge, const struct bz_event *
     const struct bz_shadow_object *object = &judge->shadow.objects[0];
     if (event->kind == BZ_EVENT_CALL || event->kind == BZ_EVENT_RETURN) {
         object = &judge->shadow.objects[event->object];
-        object = object->kind == BZ_OBJECT_CONDITION ? &judge->shadow.objects[object->partner]
-                                                     : object;
+        object =
+            object->kind == BZ_OBJECT_CONDITION ? &judge->shadow.objects[object->partner] : object;
     }
     return object->is_owned ? object->holders : UINT64_MAX;
 }

@@ -107,7 +107,7 @@ static void compare_event(struct bz_recorder *recorder, const struct bz_trace_ev
         return;
     }
     const struct bz_trace_event *expected = &trace->events[comparison->next_event++];
-    if (!bz_trace_event_equal(expected, event)) {
+    if (!bz_trace_event_equal(expected, event) || expected->held != event->held) {
         char wanted[BZ_REPLAY_TEXT_BYTES];
         place_text(expected, event, wanted, sizeof wanted);
         place_text(event, expected, got, sizeof got);

@@ -91,11 +91,21 @@ static int load_one(struct diff *diff, unsigned side) {
     return BZ_EXIT_OK;
 }
 
+/* What the older of two formats does not say is no difference. */
+static void restrict_events(struct bz_trace *trace, unsigned version) {
+    for (size_t index = 0; index < trace->event_count; index++) {
+        bz_trace_event_restrict(&trace->events[index], version);
+    }
+}
+
 static int load(struct diff *diff) {
     int code = load_one(diff, 0);
     if (code == BZ_EXIT_OK) {
         code = diff->variant != NULL ? load_leniently(diff) : load_one(diff, 1);
     }
+    struct bz_trace *second = diff->variant != NULL ? &diff->record : &diff->runs[1].trace;
+    restrict_events(&diff->runs[0].trace, second->version);
+    restrict_events(second, diff->runs[0].trace.version);
     return code;
 }
 
