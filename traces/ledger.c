@@ -149,12 +149,7 @@ static void begin_place(struct bz_ledger *ledger, uint32_t task, enum bz_span_ki
                                .kind = is_place ? kind : BZ_SPAN_UNSTARTED};
 }
 
-static void begin_span(struct bz_ledger *ledger, uint32_t task, uint64_t step,
-                       enum bz_span_kind kind, uint32_t object) {
-    struct bz_span *span = &ledger->tasks[task].span;
-    if (task == 0) {
-        return;
-    }
+static void end_span(struct bz_ledger *ledger, struct bz_span *span, uint64_t step) {
     if (step > span->step) {
         ledger->spans = bz_lack_grow(ledger->spans, ledger->span_count, &ledger->span_capacity,
                                      sizeof *ledger->spans, PURPOSE);
@@ -162,11 +157,18 @@ static void begin_span(struct bz_ledger *ledger, uint32_t task, uint64_t step,
         ledger->spans[ledger->span_count++] = *span;
         span->step = step;
     }
-    span->task = task;
-    span->kind = kind;
-    span->object = object;
-    span->is_holding = ledger->tasks[task].hold != 0;
-    begin_place(ledger, task, kind, object);
+}
+
+static void begin_span(struct bz_ledger *ledger, uint32_t task, uint64_t step,
+                       enum bz_span_kind kind, uint32_t object) {
+    struct bz_span *span = &ledger->tasks[task].span;
+    if (task != 0) {
+        end_span(ledger, span, step);
+        span->kind = kind;
+        span->object = object;
+        span->is_holding = ledger->tasks[task].hold != 0;
+        begin_place(ledger, task, kind, object);
+    }
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -302,8 +304,7 @@ void bz_ledger_init(struct bz_ledger *ledger, const struct bz_trace *trace) {
 void bz_ledger_finish(struct bz_ledger *ledger) {
     for (uint32_t task = 1; task <= ledger->trace->task_count; task++) {
         end_place(ledger, &ledger->tasks[task].place, UINT64_MAX);
-        ledger->tasks[task].place.kind = 0;
-        begin_span(ledger, task, ledger->step + 1, BZ_SPAN_DONE, 0);
+        end_span(ledger, &ledger->tasks[task].span, ledger->step + 1);
     }
 }
 

@@ -140,6 +140,12 @@ void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name mu
 
 void bz_trace_add_object(struct bz_trace *trace, struct bz_trace_object object); /* likewise */
 
+/* The name of a task by number; `loop` for 0 and for a number that no task has. */
+static inline const char *bz_trace_task_name(const struct bz_trace *trace, uint32_t task,
+                                             const char *loop) {
+    return task == 0 || task > trace->task_count ? loop : trace->tasks[task - 1];
+}
+
 /* The number of a task, of an object by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 uint32_t bz_trace_find_object(const struct bz_trace *trace, const char *name);

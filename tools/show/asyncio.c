@@ -109,9 +109,10 @@ static void put_objects(const struct bz_trace *trace, struct bz_text *out) {
 }
 
 static void put_act(const struct bz_script *script, struct bz_text *out, const struct bz_act *act) {
-    const char *name = act->kind == BZ_ACT_CANCEL ? bz_show_task(script->trace, act->victim)
-                       : act->object != 0         ? name_of(script->trace, act->object)
-                                                  : NULL;
+    const char *name = act->kind == BZ_ACT_CANCEL
+                           ? bz_trace_task_name(script->trace, act->victim, "loop")
+                       : act->object != 0 ? name_of(script->trace, act->object)
+                                          : NULL;
     /* A time-out of the recorded program is a cancel from outside here. */
     bool is_timeout = act->outcome != NULL && strcmp(act->outcome, "timed-out") == 0;
     bz_text_add(out, "        (\"%s\", ", bz_act_name(act->kind));
@@ -128,7 +129,7 @@ static void put_programs(const struct bz_script *script, struct bz_text *out) {
                      "PROGRAMS = {\n");
     for (uint32_t task = 1; task <= script->trace->task_count; task++) {
         bz_text_put(out, "    ");
-        put_string(out, bz_show_task(script->trace, task));
+        put_string(out, bz_trace_task_name(script->trace, task, "loop"));
         bz_text_put(out, ": [\n");
         for (uint32_t at = script->first[task]; at != 0; at = script->acts[at - 1].next) {
             put_act(script, out, &script->acts[at - 1]);
@@ -145,7 +146,7 @@ static void put_schedule(const struct bz_script *script, struct bz_text *out) {
     for (size_t index = 0; index < script->move_count; index++) {
         const struct bz_move *move = &script->moves[index];
         bz_text_add(out, "    (%" PRIu64 ", \"%s\", ", move->step, moves[move->kind]);
-        put_string(out, bz_show_task(script->trace, move->task));
+        put_string(out, bz_trace_task_name(script->trace, move->task, "loop"));
         bz_text_put(out, "),\n");
     }
     bz_text_put(out, "]\n");
@@ -299,8 +300,8 @@ static void put_test(const struct bz_script *script, struct bz_text *out) {
     bool is_own = is_of_python(script->trace);
     bz_text_add(out, "\n# tasks that ended, and kept what they owned\nKEPT = [");
     for (uint32_t task = 1; is_own && task <= script->trace->task_count; task++) {
-        if (script->has_kept[task]) {
-            put_string(out, bz_show_task(script->trace, task));
+        if (script->ledger.tasks[task].has_ended && script->ledger.tasks[task].hold != 0) {
+            put_string(out, bz_trace_task_name(script->trace, task, "loop"));
             bz_text_put(out, ", ");
         }
     }

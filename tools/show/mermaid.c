@@ -55,7 +55,7 @@ static void put_participants(struct diagram *diagram, struct bz_text *out) {
     for (uint32_t task = 0; task <= tasks; task++) {
         if (diagram->has_lane[task]) {
             bz_text_add(out, "    participant t%" PRIu32 " as ", task);
-            put_text(out, bz_show_task(diagram->view->trace, task));
+            put_text(out, bz_trace_task_name(diagram->view->trace, task, "loop"));
             bz_text_put(out, "\n");
         }
     }

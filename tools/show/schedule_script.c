@@ -18,7 +18,6 @@ struct writer {
     size_t act_capacity;
     size_t move_capacity;
     struct actor *actors;
-    struct bz_ledger ledger; /* before the present event */
     uint32_t running;
     uint64_t step;
 };
@@ -74,7 +73,7 @@ static enum bz_act_kind kind_of_op(const char *op) {
 
 /* Whether a task owns the lock that a notification needs. */
 static bool is_locked(const struct writer *writer, uint32_t condition) {
-    const struct bz_ledger_object *objects = writer->ledger.objects;
+    const struct bz_ledger_object *objects = writer->script->ledger.objects;
     return objects[objects[condition].partner].count > 0;
 }
 
@@ -85,7 +84,8 @@ static uint32_t add_operation(struct writer *writer, uint32_t task,
     struct bz_act *act = add_act(writer, task, object == 0 ? BZ_ACT_OTHER : kind_of_op(event->op));
     act->object = object;
     act->number = event->n == BZ_TRACE_ABSENT ? 1 : (uint32_t)event->n;
-    if (act->kind == BZ_ACT_RELEASE && bz_ledger_owned(&writer->ledger, task, object) == 0) {
+    if (act->kind == BZ_ACT_RELEASE &&
+        bz_ledger_owned(&writer->script->ledger, task, object) == 0) {
         act->kind = BZ_ACT_RELEASE_UNHELD;
     }
     return (uint32_t)writer->script->act_count;
@@ -202,8 +202,6 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
         read_cancel(writer, task, event);
     } else if (bz_is(event->event, "wake")) {
         read_wake(writer, task);
-    } else if (bz_is(event->event, "exit")) {
-        writer->script->has_kept[task] = writer->ledger.tasks[task].hold != 0;
     }
 }
 
@@ -214,18 +212,16 @@ void bz_script_init(struct bz_script *script, const struct bz_trace *trace) {
     size_t tasks = trace->task_count + 1;
     *script = (struct bz_script){.trace = trace};
     script->first = bz_lack_new(tasks, sizeof *script->first, "a picture");
-    script->has_kept = bz_lack_new(tasks, sizeof *script->has_kept, "a picture");
     script->last = bz_lack_new(tasks, sizeof *script->last, "a picture");
     writer.actors = bz_lack_new(tasks, sizeof *writer.actors, "a picture");
-    bz_ledger_init(&writer.ledger, trace);
+    bz_ledger_init(&script->ledger, trace);
     for (size_t index = 0; index < trace->event_count; index++) {
         if (bz_ledger_is_over(trace, &trace->events[index])) {
             break;
         }
         read_event(&writer, &trace->events[index]);
-        bz_ledger_read(&writer.ledger, &trace->events[index]);
+        bz_ledger_read(&script->ledger, &trace->events[index]);
     }
-    bz_ledger_fini(&writer.ledger);
     free(writer.actors);
 }
 
@@ -234,6 +230,6 @@ void bz_script_fini(struct bz_script *script) {
     free(script->moves);
     free(script->first);
     free(script->last);
-    free(script->has_kept);
+    bz_ledger_fini(&script->ledger);
     *script = (struct bz_script){0};
 }

@@ -65,7 +65,7 @@ struct bz_script {
     size_t move_count;
     uint32_t *first; /* by task: its first act, number + 1; 0: none */
     uint32_t *last;
-    bool *has_kept; /* by task: it ended, and still owned a permit */
+    struct bz_ledger ledger; /* after the last event */
 };
 
 /* O(events). */

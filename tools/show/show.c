@@ -62,10 +62,6 @@ void bz_text_put_json(struct bz_text *out, const char *text) {
 
 /* --- what formats share ----------------------------------------------------------------------- */
 
-const char *bz_show_task(const struct bz_trace *trace, uint32_t task) {
-    return task == 0 || task > trace->task_count ? "loop" : trace->tasks[task - 1];
-}
-
 const char *bz_show_verdict(const struct bz_trace *trace) {
     static char text[BZ_TRACE_NAME_BYTES_MAX + 1];
     return bz_trace_verdict_text(&trace->verdict, text, sizeof text);

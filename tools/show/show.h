@@ -79,9 +79,6 @@ const struct bz_show_format *bz_show_format(const char *name);
 
 /* --- what formats share ----------------------------------------------------------------------- */
 
-/* A task's name by its number; "loop" for 0. */
-const char *bz_show_task(const struct bz_trace *trace, uint32_t task);
-
 /* As bz_trace_verdict_text() says it. Valid until the next call. */
 const char *bz_show_verdict(const struct bz_trace *trace);
 

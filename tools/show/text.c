@@ -31,17 +31,8 @@ struct lanes {
     int step_width, time_width, task_width;
 };
 
-/* Columns of a terminal: characters, not bytes. */
-static int columns_of(const char *text) {
-    int columns = 0;
-    for (; *text != '\0'; text++) {
-        columns += ((unsigned char)*text & 0xc0u) != 0x80u;
-    }
-    return columns;
-}
-
 static int wider(int width, const char *text) {
-    int columns = columns_of(text);
+    int columns = (int)bz_wrap_columns(text);
     return columns > width ? columns : width;
 }
 
@@ -97,7 +88,7 @@ static bool abbreviate(const char *name, char label[LANE_BYTES]) {
 
 static bool are_labels_clear(struct lanes *lanes) {
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        if (!abbreviate(bz_show_task(lanes->view->trace, lanes->tasks[lane]),
+        if (!abbreviate(bz_trace_task_name(lanes->view->trace, lanes->tasks[lane], "loop"),
                         lanes->labels[lane])) {
             return false;
         }
@@ -138,7 +129,8 @@ static void measure(struct lanes *lanes) {
         snprintf(step, sizeof step, "%" PRIu64, line->step);
         lanes->step_width = wider(lanes->step_width, step);
         lanes->time_width = wider(lanes->time_width, bz_cli_time_text(line->time_ns));
-        lanes->task_width = wider(lanes->task_width, bz_show_task(lanes->view->trace, line->task));
+        lanes->task_width =
+            wider(lanes->task_width, bz_trace_task_name(lanes->view->trace, line->task, "loop"));
     }
 }
 
@@ -200,22 +192,17 @@ static void draw_row(struct lanes *lanes, size_t index, char row[ROW_BYTES]) {
 
 /* Appends a text that begins in column `indent`, wrapped between words. */
 static void put_wrapped(struct bz_text *out, const char *text, size_t indent) {
-    size_t room = indent + TEXT_COLUMNS <= WIDTH ? WIDTH - indent : SIZE_MAX;
-    while ((size_t)columns_of(text) > room) {
-        size_t cut = 0;
-        size_t columns = 0;
-        for (size_t at = 0; columns <= room; at++) {
-            cut = text[at] == ' ' && at > 0 ? at : cut;
-            columns += ((unsigned char)text[at] & 0xc0u) != 0x80u;
+    char part[BZ_WRAP_PART_BYTES];
+    unsigned room = indent + TEXT_COLUMNS <= WIDTH ? (unsigned)(WIDTH - indent) : TEXT_COLUMNS;
+    do {
+        text = bz_wrap_part(text, room, part);
+        size_t length = strlen(part);
+        while (length > 0 && part[length - 1] == ' ') {
+            length--;
         }
-        if (cut == 0) {
-            break; /* a word as long as that stays whole */
-        }
-        bz_text_put_bytes(out, text, cut);
-        bz_text_add(out, "\n%*s", (int)indent, "");
-        text += cut + 1;
-    }
-    bz_text_add(out, "%s\n", text);
+        bz_text_put_bytes(out, part, length);
+        bz_text_add(out, "\n%*s", *text != '\0' ? (int)indent : 0, "");
+    } while (*text != '\0');
 }
 
 static void put_head(struct lanes *lanes, struct bz_text *out) {
@@ -233,8 +220,8 @@ static void put_head(struct lanes *lanes, struct bz_text *out) {
     bz_text_put(out, "\n");
     size_t column = 0;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        const char *name = bz_show_task(trace, lanes->tasks[lane]);
-        size_t width = strlen(lanes->labels[lane]) + 1 + (size_t)columns_of(name) + 3;
+        const char *name = bz_trace_task_name(trace, lanes->tasks[lane], "loop");
+        size_t width = strlen(lanes->labels[lane]) + 1 + (size_t)bz_wrap_columns(name) + 3;
         if (column > 0 && column + width > WIDTH) {
             bz_text_put(out, "\n");
             column = 0;
@@ -281,7 +268,7 @@ static void put_line(struct lanes *lanes, struct bz_text *out, size_t index) {
     if (index == 0 || story->lines[index - 1].step != line->step) {
         snprintf(step, sizeof step, "%" PRIu64, line->step);
     }
-    const char *name = bz_show_task(lanes->view->trace, line->task);
+    const char *name = bz_trace_task_name(lanes->view->trace, line->task, "loop");
     move_on(lanes, line);
     draw_row(lanes, index, row);
     size_t start = out->length;
@@ -292,7 +279,7 @@ static void put_line(struct lanes *lanes, struct bz_text *out, size_t index) {
                 lanes->step_width, step, lanes->time_width,
                 step[0] != '\0' ? bz_cli_time_text(line->time_ns) : "", row);
     size_t indent = out->length - start + (size_t)lanes->task_width + 2;
-    bz_text_add(out, "%s%*s", name, lanes->task_width + 2 - columns_of(name), "");
+    bz_text_add(out, "%s%*s", name, lanes->task_width + 2 - (int)bz_wrap_columns(name), "");
     put_wrapped(out, line->text, indent);
 }
 

@@ -77,17 +77,6 @@ static void find_cancel(struct bz_explanation *explanation) {
 
 /* --- who still waits -------------------------------------------------------------------------- */
 
-/* Where the task waits when the run ends; NULL: it does not. */
-static const struct bz_place *last_place(const struct bz_ledger *ledger, uint32_t task) {
-    for (size_t index = 0; index < ledger->place_count; index++) {
-        const struct bz_place *place = &ledger->places[index];
-        if (place->task == task && place->end == UINT64_MAX && place->kind == BZ_SPAN_WAITING) {
-            return place;
-        }
-    }
-    return NULL;
-}
-
 /* Whether the line is something that the task did, and not something that happened to it. */
 static bool is_deed(const struct bz_story_line *line) {
     static const char *const others[] = {"waits ", "is woken ", "starts",
@@ -118,8 +107,8 @@ static void find_waiter(struct bz_explanation *explanation) {
     explanation->waits = BZ_STORY_NONE;
     explanation->last_to_act = BZ_STORY_NONE;
     uint32_t task = bz_trace_find_task(&explanation->trace, explanation->trace.verdict.task);
-    const struct bz_place *place = last_place(&story->ledger, task);
-    if (place == NULL) {
+    const struct bz_place *place = &story->ledger.tasks[task].place;
+    if (place->kind != BZ_SPAN_WAITING) {
         return;
     }
     const char *object = explanation->trace.objects[place->object - 1].name;

@@ -1,4 +1,4 @@
-/* Reads the events of a trace into lines and arrows. Private to the story. */
+/* What story.c keeps while sentences.c reads the events. Private to the story. */
 #ifndef BZ_TOOLS_STORY_READER_H
 #define BZ_TOOLS_STORY_READER_H
 
@@ -62,7 +62,7 @@ struct bz_reader {
     uint32_t object;
 };
 
-/* --- reader.c: what is kept --- */
+/* --- story.c: what is kept --- */
 
 /* Adds a line about the present event; returns its number. */
 uint32_t bz_reader_add_line(struct bz_reader *reader, uint32_t task, const char *format, ...)

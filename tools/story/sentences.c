@@ -8,10 +8,6 @@
 
 #define BLOCKERS_MAX 8u /* arrows from holders to one waiter */
 
-static const char *task_name(const struct bz_reader *reader, uint32_t task) {
-    return task == 0 ? "the loop" : reader->trace->tasks[task - 1];
-}
-
 static struct bz_story_task *own(struct bz_reader *reader) {
     return &reader->tasks[reader->task];
 }
@@ -48,9 +44,9 @@ static uint32_t actor_line(struct bz_reader *reader, uint32_t actor, const char 
         return line;
     }
     if (actor == 0 && (reader->is_timer || reader->is_callback) && reader->handle_task != 0) {
-        return bz_reader_add_line(reader, 0, "runs a %s of %s",
-                                  reader->is_timer ? "timer" : "callback",
-                                  task_name(reader, reader->handle_task));
+        return bz_reader_add_line(
+            reader, 0, "runs a %s of %s", reader->is_timer ? "timer" : "callback",
+            bz_trace_task_name(reader->trace, reader->handle_task, "the loop"));
     }
     return bz_reader_add_line(reader, actor, "%s %s", deed, patient);
 }
@@ -199,7 +195,8 @@ static void say_spawn(struct bz_reader *reader) {
     if (reader->event->by != NULL) {
         uint32_t parent = bz_trace_find_task(reader->trace, reader->event->by);
         own(reader)->arrow_from =
-            bz_reader_add_line(reader, parent, "spawns %s", task_name(reader, reader->task));
+            bz_reader_add_line(reader, parent, "spawns %s",
+                               bz_trace_task_name(reader->trace, reader->task, "the loop"));
     }
 }
 
@@ -303,14 +300,15 @@ static void say_wake(struct bz_reader *reader) {
     if (is_own_timer) {
         waker = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
     } else if (!reader->is_over) {
-        waker = actor_line(reader, reader->running, "wakes", task_name(reader, reader->task));
+        waker = actor_line(reader, reader->running, "wakes",
+                           bz_trace_task_name(reader->trace, reader->task, "the loop"));
     }
-    bz_reader_add_line(reader, reader->task, "is woken %s%s (%s)",
-                       reader->is_over ? "from " : "by ",
-                       is_own_timer      ? "its timer"
-                       : reader->is_over ? "outside"
-                                         : task_name(reader, reader->running),
-                       bz_is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
+    bz_reader_add_line(
+        reader, reader->task, "is woken %s%s (%s)", reader->is_over ? "from " : "by ",
+        is_own_timer      ? "its timer"
+        : reader->is_over ? "outside"
+                          : bz_trace_task_name(reader->trace, reader->running, "the loop"),
+        bz_is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
     bz_reader_add_arrow(reader, waker, BZ_ARROW_WAKE);
     own(reader)->waker_line = waker;
 }
@@ -332,9 +330,10 @@ static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool i
     for (unsigned index = 0; index < sizeof whens / sizeof whens[0]; index++) {
         when = bz_is(window, whens[index][0]) ? whens[index][1] : when;
     }
-    const char *by = actor != 0 && actor == reader->task             ? "itself"
-                     : reader->is_timer && reader->event->by == NULL ? "a timeout"
-                                                                     : task_name(reader, actor);
+    const char *by = actor != 0 && actor == reader->task ? "itself"
+                     : reader->is_timer && reader->event->by == NULL
+                         ? "a timeout"
+                         : bz_trace_task_name(reader->trace, actor, "the loop");
     bool is_refused = reader->event->status != NULL && !bz_is(reader->event->status, "ok");
     when = is_refused ? "too late" : when;
     return bz_reader_add_line(reader, reader->task, "is cancelled %s%s%s%s",
@@ -350,7 +349,8 @@ static void say_cancel(struct bz_reader *reader) {
     if (is_timeout && !is_injected) {
         from = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
     } else if (!is_injected && actor != reader->task) {
-        from = actor_line(reader, actor, "cancels", task_name(reader, reader->task));
+        from = actor_line(reader, actor, "cancels",
+                          bz_trace_task_name(reader->trace, reader->task, "the loop"));
     }
     uint32_t number = add_cancel_line(reader, actor, is_injected);
     struct bz_story_line *line = &reader->story->lines[number];

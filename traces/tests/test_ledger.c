@@ -194,6 +194,19 @@ Test(ledger, knows_where_each_task_is) {
     end();
 }
 
+Test(ledger, a_task_begins_when_it_is_spawned) {
+    begin();
+    HAPPENS(3, "b", "spawn", .by = "a");
+    HAPPENS(5, "b", "resume", .status = "ok");
+    HAPPENS(5, "b", "exit", .status = "ok");
+    HAPPENS(6, "b", "free");
+    read_all();
+    is_span(2, 0, 3, 5, BZ_SPAN_UNSTARTED, false);
+    is_span(2, 1, 5, 6, BZ_SPAN_RUNNING, false);
+    is_span(2, 2, 6, 7, BZ_SPAN_DONE, false);
+    end();
+}
+
 /* What is woken in the step in which it began to wait has waited all the same. */
 Test(ledger, a_wait_may_end_in_its_first_step) {
     begin();
