@@ -12,13 +12,8 @@
 #define PURPOSE "who owns what in a run"
 
 bool bz_op_never_waits(const char *op) {
-    static const char *const ops[] = {"release", "notify",   "set",  "clear", "abort",
-                                      "reset",   "shutdown", "done", NULL};
-    unsigned index = 0;
-    while (ops[index] != NULL && !bz_is(op, ops[index])) {
-        index++;
-    }
-    return ops[index] != NULL;
+    unsigned number = op == NULL ? BZ_OP_COUNT : bz_vocabulary_find(&bz_vocabulary_op, op);
+    return number == BZ_OP_RELEASE || (number >= BZ_OP_NOTIFY && number < BZ_OP_COUNT);
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ static const char *result_word(unsigned number) {
 
 const struct bz_vocabulary bz_vocabulary_event = {"kind of event", bz_event_name,
                                                   BZ_EVENT_KIND_COUNT};
-static const struct bz_vocabulary vocabulary_op = {"operation", bz_op_name, BZ_OP_COUNT};
+const struct bz_vocabulary bz_vocabulary_op = {"operation", bz_op_name, BZ_OP_COUNT};
 static const struct bz_vocabulary vocabulary_status = {"status", bz_status_word,
                                                        BZ_STATUS_COUNT + 1};
 static const struct bz_vocabulary vocabulary_wait = {"kind of wait", bz_wait_name, BZ_WAIT_COUNT};
@@ -72,7 +72,7 @@ const struct bz_trace_field bz_trace_event_fields[] = {
     FIELD(NUMBER, bz_trace_event, time_ns, true, NULL),
     FIELD(NAME, bz_trace_event, task, false, NULL),
     FIELD(WORD, bz_trace_event, event, true, &bz_vocabulary_event),
-    FIELD(WORD, bz_trace_event, op, false, &vocabulary_op),
+    FIELD(WORD, bz_trace_event, op, false, &bz_vocabulary_op),
     FIELD(NAME, bz_trace_event, object, false, NULL),
     FIELD(WORD, bz_trace_event, wait, false, &vocabulary_wait),
     FIELD(WORD, bz_trace_event, role, false, &bz_vocabulary_role),

@@ -42,6 +42,7 @@ extern const struct bz_vocabulary bz_vocabulary_choice;
 extern const struct bz_vocabulary bz_vocabulary_role;
 extern const struct bz_vocabulary bz_vocabulary_kind;
 extern const struct bz_vocabulary bz_vocabulary_event;
+extern const struct bz_vocabulary bz_vocabulary_op;
 
 static inline uint64_t *bz_field_number(const struct bz_trace_field *field, void *entry) {
     return (uint64_t *)(void *)((char *)entry + field->offset);

@@ -71,37 +71,36 @@ static void put_tasks(const struct bz_trace *trace, struct bz_text *out) {
 }
 
 /* The name of the object in the program, where the slots of a queue are the queue. */
-static const char *name_of(const struct bz_trace *trace, uint32_t number) {
-    const struct bz_trace_object *object = &trace->objects[number - 1];
-    bool is_slots = strcmp(object->kind, bz_kind_name(BZ_KIND_SLOTS)) == 0;
+static const char *name_of(const struct bz_script *script, uint32_t number) {
+    const struct bz_trace_object *object = &script->trace->objects[number - 1];
+    bool is_slots = script->ledger.objects[number].kind == BZ_KIND_SLOTS;
     return is_slots && object->partner != NULL ? object->partner : object->name;
 }
 
-static void put_object(const struct bz_trace_object *object, struct bz_text *out) {
-    bool is_items = strcmp(object->kind, bz_kind_name(BZ_KIND_ITEMS)) == 0;
-    bool is_pool = strcmp(object->kind, bz_kind_name(BZ_KIND_POOL)) == 0;
+static void put_object(const struct bz_script *script, uint32_t number, struct bz_text *out) {
+    const struct bz_trace_object *object = &script->trace->objects[number - 1];
+    enum bz_kind kind = script->ledger.objects[number].kind;
     bz_text_put(out, "    (");
     put_string(out, object->name);
     bz_text_add(out, ", \"%s\", %" PRIu64 ", ",
-                is_items  ? "queue"
-                : is_pool ? "lock"
-                          : object->kind,
+                kind == BZ_KIND_ITEMS  ? "queue"
+                : kind == BZ_KIND_POOL ? "lock"
+                                       : object->kind,
                 object->size == BZ_TRACE_ABSENT ? 0 : object->size);
     put_string(out, object->order);
     bz_text_put(out, ", ");
-    put_string(out, is_items ? NULL : object->partner);
+    put_string(out, kind == BZ_KIND_ITEMS ? NULL : object->partner);
     bz_text_put(out, "),\n");
 }
 
-static void put_objects(const struct bz_trace *trace, struct bz_text *out) {
+static void put_objects(const struct bz_script *script, struct bz_text *out) {
     bz_text_put(out, "\n# name, kind, permits or parties or size, order of a queue, lock of a "
                      "condition\nOBJECTS = [\n");
     for (unsigned pass = 0; pass < 2; pass++) { /* locks before their conditions */
-        for (uint32_t number = 1; number <= trace->object_count; number++) {
-            const struct bz_trace_object *object = &trace->objects[number - 1];
-            bool is_condition = strcmp(object->kind, bz_kind_name(BZ_KIND_CONDITION)) == 0;
-            if (name_of(trace, number) == object->name && is_condition == (pass == 1)) {
-                put_object(object, out);
+        for (uint32_t number = 1; number <= script->trace->object_count; number++) {
+            enum bz_kind kind = script->ledger.objects[number].kind;
+            if (kind != BZ_KIND_SLOTS && (kind == BZ_KIND_CONDITION) == (pass == 1)) {
+                put_object(script, number, out);
             }
         }
     }
@@ -111,7 +110,7 @@ static void put_objects(const struct bz_trace *trace, struct bz_text *out) {
 static void put_act(const struct bz_script *script, struct bz_text *out, const struct bz_act *act) {
     const char *name = act->kind == BZ_ACT_CANCEL
                            ? bz_trace_task_name(script->trace, act->victim, "loop")
-                       : act->object != 0 ? name_of(script->trace, act->object)
+                       : act->object != 0 ? name_of(script, act->object)
                                           : NULL;
     /* A time-out of the recorded program is a cancel from outside here. */
     bool is_timeout = act->outcome != NULL && strcmp(act->outcome, "timed-out") == 0;
@@ -319,7 +318,7 @@ static void put_script(const struct bz_trace *trace, struct bz_text *out) {
     put_head(trace, out, "Python 3.9 or later, and\n# nothing else",
              is_of_python(trace) ? "it" : "asyncio");
     put_tasks(trace, out);
-    put_objects(trace, out);
+    put_objects(&script, out);
     put_programs(&script, out);
     put_test(&script, out);
     put_schedule(&script, out);
@@ -350,23 +349,41 @@ static bool has_other_act(const struct bz_trace *trace) {
     return has_one;
 }
 
+/* Why an object has no counterpart in asyncio; NULL: it has one. */
+static const char *problem_of(const struct bz_trace_object *object) {
+    static const struct {
+        enum bz_kind kind;
+        bool has_size;
+        bool has_partner;
+    } needs[] = {{BZ_KIND_SEMAPHORE, true, false}, {BZ_KIND_BOUNDED, true, false},
+                 {BZ_KIND_BARRIER, true, false},   {BZ_KIND_ITEMS, true, true},
+                 {BZ_KIND_SLOTS, false, true},     {BZ_KIND_CONDITION, false, true}};
+    bool lacks = false;
+    for (size_t index = 0; index < sizeof needs / sizeof needs[0]; index++) {
+        lacks |= bz_is(object->kind, bz_kind_name(needs[index].kind)) &&
+                 ((needs[index].has_size && object->size == BZ_TRACE_ABSENT) ||
+                  (needs[index].has_partner && object->partner == NULL));
+    }
+    return bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? "is judged by a model"
+           : lacks ? "has no \"size\" or no \"partner\" in the trace"
+                   : NULL;
+}
+
 bool bz_asyncio_refuses(const struct bz_view *view, char *reason, size_t size_bytes) {
     const struct bz_trace *trace = view->trace;
-    const char *modelled = NULL;
-    for (size_t index = trace->object_count; index-- > 0;) {
-        const struct bz_trace_object *object = &trace->objects[index];
-        modelled = bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? object->name : modelled;
-    }
+    const struct bz_trace_object *odd = NULL;
     if (program_of(trace) != NULL) {
         return false;
+    }
+    for (size_t index = trace->object_count; index-- > 0;) {
+        odd = problem_of(&trace->objects[index]) != NULL ? &trace->objects[index] : odd;
     }
     if (trace->version == 1 && trace->object_count > 0) {
         snprintf(reason, size_bytes,
                  "a trace of version 1 does not say what its objects are ('buzzer replay TRACE -o "
                  "FILE' records the run again)");
-    } else if (modelled != NULL) {
-        snprintf(reason, size_bytes, "'%s' is no primitive of asyncio's: a model judges it",
-                 modelled);
+    } else if (odd != NULL) {
+        snprintf(reason, size_bytes, "object '%s' %s", odd->name, problem_of(odd));
     } else if (has_other_act(trace)) {
         snprintf(reason, size_bytes, "the run has an operation that such a program cannot make");
     } else if (trace->object_count == 0 && !is_of_python(trace)) {
