@@ -7,8 +7,8 @@
  * were woken and have not resumed, and that were cancelled and have not resumed.
  *
  *     bz_ledger_init(&ledger, &trace);
- *     for each event: bz_ledger_read(&ledger, event);      the state before it is that of the
- * events bz_ledger_finish(&ledger);                           before it
+ *     for each event: bz_ledger_read(&ledger, event);
+ *     bz_ledger_finish(&ledger);
  *     ... ledger.holds, ledger.spans, ledger.places ...
  *     bz_ledger_fini(&ledger);
  *

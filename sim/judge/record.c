@@ -99,27 +99,32 @@ static const char *kind_of(const struct bz_shadow_object *object) {
     return bz_kind_name(object->size == BZ_SIZE_MODELLED || kind == 0 ? BZ_KIND_MODELLED : kind);
 }
 
-/* The objects of the run; their names are as those in its events. */
+/* A number that a trace can hold. */
+static uint64_t number_or_absent(uint64_t number) {
+    return number <= BZ_TRACE_NUMBER_MAX ? number : BZ_TRACE_ABSENT;
+}
+
+/* The objects of the run, with the names that its events have. */
 static void add_objects(struct bz_recorder *recorder) {
     const struct bz_shadow *shadow = &recorder->judge->shadow;
+    struct bz_trace *trace = recorder->trace;
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         const struct bz_shadow_object *object = &shadow->objects[number];
-        bool is_known = object->size != BZ_SIZE_MODELLED && object->kind != BZ_OBJECT_EVENT &&
-                        object->kind != BZ_OBJECT_CONDITION;
+        bool has_size = object->kind != BZ_OBJECT_EVENT && object->kind != BZ_OBJECT_CONDITION;
         bool has_partner = object->partner != 0 && object->partner <= shadow->object_count;
-        if (number > BZ_TRACE_OBJECTS_MAX) {
-            recorder->is_full = true;
-            return;
+        const char *name = object_name(recorder, number);
+        recorder->is_full |= trace->object_count == BZ_TRACE_OBJECTS_MAX;
+        if (recorder->is_full || bz_trace_find_object(trace, name) != 0) {
+            continue; /* what a program calls "key#2" may be the second "key", too */
         }
         bz_trace_add_object(
-            recorder->trace,
-            (struct bz_trace_object){
-                .name = object_name(recorder, number),
-                .kind = kind_of(object),
-                .size = is_known ? object->size : BZ_TRACE_ABSENT,
-                .order =
-                    object->kind == BZ_OBJECT_ITEMS ? bz_queue_order_name(object->order) : NULL,
-                .partner = has_partner ? object_name(recorder, object->partner) : NULL});
+            trace, (struct bz_trace_object){
+                       .name = name,
+                       .kind = kind_of(object),
+                       .size = has_size ? number_or_absent(object->size) : BZ_TRACE_ABSENT,
+                       .order = object->kind == BZ_OBJECT_ITEMS ? bz_queue_order_name(object->order)
+                                                                : NULL,
+                       .partner = has_partner ? object_name(recorder, object->partner) : NULL});
     }
 }
 
@@ -198,7 +203,7 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
                                    .task = bz_recorder_task(recorder, event->task),
                                    .event = bz_event_name(event->kind),
                                    .n = BZ_TRACE_ABSENT,
-                                   .held = logged->held};
+                                   .held = number_or_absent(logged->held)};
     describe(recorder, event, &entry);
     if (logged->where != NULL) {
         const char **place = event->kind == BZ_EVENT_DRAW ? &entry.text : &entry.where;

@@ -824,6 +824,8 @@ static void run_with_objects(void *context, struct bz_judge *judge) {
     bz_judge_add_barrier(judge, &barrier, "gate", *is_larger ? 4 : 3, 0, NULL);
     bz_judge_add_queue(judge, &queue, "jobs", "room", BZ_QUEUE_ORDER_LIFO, 5, 0, NULL, NULL);
     bz_judge_add_opaque(judge, "own", BZ_PRIMITIVE_LOCK, 0, NULL);
+    bz_judge_add_permits(judge, "many", BZ_PRIMITIVE_SEMAPHORE, 0, UINT64_C(1) << 60, NULL);
+    bz_judge_add_event(judge, "door#2", 0, NULL); /* as the second "door" */
     struct teller teller = {.judge = judge};
     bz_judge_spawn(judge, "a", 0);
     tell(&teller, "+a");
@@ -846,7 +848,8 @@ Test(record, lists_the_objects_and_what_moves_permits) {
                                           "barrier gate size=3",
                                           "items jobs size=5 order=lifo partner=room",
                                           "slots room size=5 partner=jobs",
-                                          "modelled own"};
+                                          "modelled own",
+                                          "semaphore many"};
     struct bz_judge *judge = bz_judge_new(&plain);
     struct bz_replay_report report;
     struct bz_trace trace;
@@ -854,7 +857,7 @@ Test(record, lists_the_objects_and_what_moves_permits) {
     struct bz_source source = {run_with_objects, &is_larger};
     char error[BZ_TRACE_ERROR_BYTES] = "";
     record(judge, &source, NULL, &trace, &report);
-    cr_assert_eq(trace.object_count, 9);
+    cr_assert_eq(trace.object_count, 10);
     for (size_t index = 0; index < trace.object_count; index++) {
         char text[200];
         bz_trace_object_text(&trace, index, text, sizeof text);
