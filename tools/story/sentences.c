@@ -60,26 +60,42 @@ static uint32_t lock_of(const struct bz_reader *reader) {
     return object->kind == BZ_KIND_CONDITION && bz_is(task->op, "wait") ? object->partner : 0;
 }
 
+/* The line of the operation of the event, which does what it is for. */
+static uint32_t say_op(struct bz_reader *reader) {
+    static const char *const texts[][3] = {{"acquire", "acquires '", "'"},
+                                           {"put", "puts an item ('", "')"},
+                                           {"get", "gets an item ('", "')"},
+                                           {"wait", "ends its wait for '", "'"},
+                                           {"release", "releases '", "'"},
+                                           {"notify", "notifies '", "'"},
+                                           {"set", "sets '", "'"},
+                                           {"clear", "clears '", "'"},
+                                           {"abort", "aborts '", "'"},
+                                           {"reset", "resets '", "'"},
+                                           {"shutdown", "shuts down '", "'"},
+                                           {"done", "calls task_done of '", "'"}};
+    const char *op = reader->event->op;
+    const char *before = "calls something of '";
+    const char *after = "'";
+    for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
+        if (bz_is(op, texts[index][0])) {
+            before = texts[index][1];
+            after = texts[index][2];
+        }
+    }
+    if (bz_is(op, "wait") &&
+        (pending(reader, reader->task)->op == NULL || own(reader)->wait_line == BZ_STORY_NONE)) {
+        before = "need not wait for '";
+    }
+    return bz_reader_add_line(reader, reader->task, "%s%s%s", before,
+                              object_name(reader, reader->object), after);
+}
+
 /* An operation that cannot wait: a line of its own, and what it leaves for others. */
 static void say_deed(struct bz_reader *reader) {
-    static const char *const deeds[][2] = {
-        {"release", "releases"},
-        {"notify", "notifies"},
-        {"set", "sets"},
-        {"clear", "clears"},
-        {"abort", "aborts"},
-        {"reset", "resets"},
-        {"shutdown", "shuts down"},
-        {"done", "calls task_done of"},
-    };
     struct bz_story_object *object = &reader->objects[reader->object];
     const char *op = reader->event->op;
-    const char *deed = "calls";
-    for (unsigned index = 0; index < sizeof deeds / sizeof deeds[0]; index++) {
-        deed = bz_is(op, deeds[index][0]) ? deeds[index][1] : deed;
-    }
-    uint32_t line = bz_reader_add_line(reader, reader->task, "%s '%s'", deed,
-                                       object_name(reader, reader->object));
+    uint32_t line = say_op(reader);
     own(reader)->call_line = line;
     if (bz_is(op, "release")) {
         bz_line_list_push(&object->left, line);
@@ -126,28 +142,9 @@ static void take(struct bz_reader *reader) {
 
 /* It returned BZ_OK. */
 static void say_done(struct bz_reader *reader) {
-    static const char *const texts[][3] = {
-        {"acquire", "acquires '", "'"},
-        {"put", "puts an item ('", "')"},
-        {"get", "gets an item ('", "')"},
-        {"wait", "ends its wait for '", "'"},
-    };
     const char *op = reader->event->op;
-    const char *before = "calls something of '";
-    const char *after = "'";
-    for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
-        if (bz_is(op, texts[index][0])) {
-            before = texts[index][1];
-            after = texts[index][2];
-        }
-    }
-    if (bz_is(op, "wait") &&
-        (pending(reader, reader->task)->op == NULL || own(reader)->wait_line == BZ_STORY_NONE)) {
-        before = "need not wait for '";
-    }
     struct bz_story_object *object = &reader->objects[reader->object];
-    uint32_t line = bz_reader_add_line(reader, reader->task, "%s%s%s", before,
-                                       object_name(reader, reader->object), after);
+    uint32_t line = say_op(reader);
     take(reader);
     if (bz_is(op, "put") || bz_is(op, "get")) {
         object->take_line = line;
