@@ -92,7 +92,7 @@ static inline enum bz_status tst_actor_run(void *arg) {
         bool is_quiet = false;
         const char *verb = word + goes_on;
         enum bz_status status = tst_actor_word(actor, verb, &is_quiet);
-        cr_assert(ne(int, status, BZ_INVALID_ARGUMENT), "'%s' is no word of a script", verb);
+        cr_assert_neq(status, BZ_INVALID_ARGUMENT, "'%s' is no word of a script", verb);
         if (!is_quiet) {
             bool has_name = actor->name != NULL;
             tst_say(actor->log, "%s%s%s:%s", has_name ? actor->name : "", has_name ? "." : "", verb,

@@ -71,13 +71,13 @@ static enum bz_status word_time(struct tst_call *call) {
 }
 
 static enum bz_status word_due(struct tst_call *call) {
-    cr_assert(eq(u64, bz_driver_queue_due_timers(call->stage->loop), tst_number(call->rest)));
+    cr_assert_eq(bz_driver_queue_due_timers(call->stage->loop), tst_number(call->rest));
     return BZ_OK;
 }
 
 static struct bz_task *task_of(struct tst_call *call) {
     struct bz_task *task = call->stage->tasks[tst_named(call)];
-    cr_assert(ne(ptr, task, NULL), "'%s': there is no such task", call->word);
+    cr_assert_not_null(task, "'%s': there is no such task", call->word);
     return task;
 }
 
@@ -233,7 +233,7 @@ static enum bz_status guest_word(struct tst_actor *actor, const char *text, bool
         return BZ_INVALID_ARGUMENT;
     }
     if (mark != NULL) {
-        cr_assert(eq(str, call.report, mark + 1), "at '%s' of guest %s", text, actor->name);
+        cr_assert_str_eq(call.report, mark + 1, "at '%s' of guest %s", text, actor->name);
         *is_quiet = true;
     } else if (call.report[0] != '\0' && status == BZ_OK) {
         tst_say(actor->log, "%s.%s=%s", actor->name, word, call.report);
@@ -256,8 +256,7 @@ void tst_act(struct tst_stage *stage, const char *words) {
         bool is_quiet = false;
         cr_assert(play_word(&call, word, &status, &is_quiet), "'%s' is no word", word);
         const char *actual = is_report ? call.report : bz_status_name(status);
-        cr_assert(eq(str, (char *)actual, (char *)expected), "at '%s' in '%s'", word,
-                  stage->clause);
+        cr_assert_str_eq((char *)actual, (char *)expected, "at '%s' in '%s'", word, stage->clause);
         stage_check(stage);
     }
 }
@@ -307,7 +306,7 @@ static void play_clause(struct tst_stage *stage, char *clause) {
         stage_run(stage);
     }
     if (arrow != NULL) {
-        cr_assert(eq(str, stage->log.text, (char *)expected), "after '%s'", clause);
+        cr_assert_str_eq(stage->log.text, (char *)expected, "after '%s'", clause);
         tst_forget(&stage->log);
     }
 }

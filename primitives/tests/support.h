@@ -8,7 +8,6 @@
 #define BZ_TESTS_SUPPORT_H
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@
 /* Seeds of a long test: a sanitizer is several times as slow. */
 #define TST_SEEDS(count) (BZ_SAN_ADDRESS ? (count) / 4 : (count))
 
-#define tst_text(actual, expected) cr_assert(eq(str, (char *)(actual), (char *)(expected)))
+#define tst_text(actual, expected) cr_assert_str_eq((char *)(actual), (char *)(expected))
 
 /* Compares two statuses by name, so that a failure reads well. */
 #define tst_status(actual, expected) tst_text(bz_status_name(actual), bz_status_name(expected))
@@ -101,8 +100,8 @@ static inline void tst_run(struct bz_loop *loop) {
 
 static inline struct bz_loop *tst_begin_with(const struct bz_loop_config *config) {
     struct bz_loop *loop = bz_loop_new(config);
-    cr_assert(ne(ptr, loop, NULL));
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS));
+    cr_assert_not_null(loop);
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS);
     return loop;
 }
 
@@ -112,17 +111,17 @@ static inline struct bz_loop *tst_begin(void) {
 
 /* The last line of a test: every task has ended, nothing is queued, and every block was freed. */
 static inline void tst_end(struct bz_loop *loop) {
-    cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
-    cr_assert(eq(u32, bz_driver_ready_count(loop), 0));
-    cr_assert(eq(u32, loop->ready_promised, 0));
-    cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER));
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS));
+    cr_assert_eq(bz_loop_live_tasks(loop), 0);
+    cr_assert_eq(bz_driver_ready_count(loop), 0);
+    cr_assert_eq(loop->ready_promised, 0);
+    cr_assert_eq(bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER);
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS);
     bz_loop_destroy(loop);
 }
 
 static inline struct bz_task *tst_spawn(struct bz_loop *loop, bz_task_fn *fn, void *arg) {
     struct bz_task *task = bz_task_spawn(loop, "task", 0, fn, arg);
-    cr_assert(ne(ptr, task, NULL));
+    cr_assert_not_null(task);
     return task;
 }
 

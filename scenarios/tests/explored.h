@@ -4,7 +4,6 @@
 #define BZ_SCENARIOS_TESTS_EXPLORED_H
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"

@@ -3,7 +3,6 @@
 #define BZ_SCENARIOS_TESTS_SEEDS_H
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,7 +37,7 @@ static inline struct bz_program tst_program(const struct bz_scenario *scenario,
 static inline struct tst_seeds tst_run_seeds(const struct bz_program *program, uint64_t count) {
     struct tst_seeds result = {0};
     struct bz_world *world = bz_program_new_world(program);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     for (uint64_t seed = 0; seed < count && result.violation.oracle == NULL; seed++) {
         enum bz_run_end end = bz_program_run(program, world, seed);
         result.runs++;
@@ -57,15 +56,15 @@ static inline struct tst_seeds tst_run_seeds(const struct bz_program *program, u
 static inline void tst_expect_silence(const struct bz_program *program, uint64_t count) {
     count = BZ_SAN_ADDRESS ? count / 10 : count; /* ten times as slow there */
     struct tst_seeds result = tst_run_seeds(program, count);
-    cr_assert(eq(ptr, (void *)result.violation.oracle, NULL),
-              "%s on %s, %s, order %s, seed %llu, step %u: %s: %s", program->scenario->name,
-              program->variant->name, bz_primitive_name(program->args.primitive),
-              bz_order_name(program->order), (unsigned long long)result.seed, result.violation.step,
-              result.violation.oracle, result.violation.message);
-    cr_assert(eq(u64, result.runs, count));
-    cr_assert(eq(u64, result.out_of_steps, 0));
-    cr_assert(lt(u64, count, result.stats.steps));
-    cr_assert(lt(u64, 0, result.stats.injected), "no cancel was injected");
+    cr_assert_null((void *)result.violation.oracle,
+                   "%s on %s, %s, order %s, seed %llu, step %u: %s: %s", program->scenario->name,
+                   program->variant->name, bz_primitive_name(program->args.primitive),
+                   bz_order_name(program->order), (unsigned long long)result.seed,
+                   result.violation.step, result.violation.oracle, result.violation.message);
+    cr_assert_eq(result.runs, count);
+    cr_assert_eq(result.out_of_steps, 0);
+    cr_assert_lt(count, result.stats.steps);
+    cr_assert_lt(0, result.stats.injected, "no cancel was injected");
 }
 
 #endif

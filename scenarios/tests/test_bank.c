@@ -19,11 +19,12 @@ Test(bank, loses_payments_without_a_lock) {
         for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
             struct bz_program program = bank_program(index, (enum bz_order)order, "lock=0");
             struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-            cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s, order %s",
-                      bz_primitive_name(program.args.primitive), bz_order_name(program.order));
-            cr_assert(eq(str, (char *)result.violation.oracle, (char *)"assertion"));
-            cr_assert(ne(ptr, strstr(result.violation.message, "an update is lost"), NULL), "%s",
-                      result.violation.message);
+            cr_assert_not_null((void *)result.violation.oracle, "%s, order %s",
+                               bz_primitive_name(program.args.primitive),
+                               bz_order_name(program.order));
+            cr_assert_str_eq((char *)result.violation.oracle, (char *)"assertion");
+            cr_assert_not_null(strstr(result.violation.message, "an update is lost"), "%s",
+                               result.violation.message);
         }
     }
 }

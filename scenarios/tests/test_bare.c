@@ -1,7 +1,6 @@
 /* The bare loop of `buzzer bench` runs the schedules that `contended` runs, seed by seed: the same
  * steps, so the ratio of their times is that of the same work with and without the simulator. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include "scenarios/bare_loop.h"
 #include "scenarios/scenarios.h"
@@ -19,13 +18,13 @@ Test(bare, takes_the_steps_that_contended_takes) {
     uint32_t least = UINT32_MAX;
     uint32_t most = 0;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        cr_assert(eq(int, bz_program_run(&program, world, seed), BZ_RUN_PASSED));
+        cr_assert_eq(bz_program_run(&program, world, seed), BZ_RUN_PASSED);
         uint32_t steps = bz_bare_run(bare, seed);
-        cr_assert(eq(u32, steps, bz_judge_steps(world->judge)), "seed %u", (unsigned)seed);
+        cr_assert_eq(steps, bz_judge_steps(world->judge), "seed %u", (unsigned)seed);
         least = steps < least ? steps : least;
         most = steps > most ? steps : most;
     }
-    cr_assert(lt(u32, least, most)); /* the seeds differ */
+    cr_assert_lt(least, most); /* the seeds differ */
     bz_world_destroy(world);
     bz_bare_destroy(bare);
 }

@@ -49,15 +49,15 @@ static void gather(struct crowd *crowd, uint32_t count, uint32_t every) {
     crowd->world = bz_world_new(&config, &bz_variant_buzzer);
     bz_judge_begin(crowd->world->judge, &(struct bz_run_start){.seed = 0});
     bz_world_begin(crowd->world);
-    cr_assert(eq(
-        int, bz_sut_permits_init(&crowd->sut, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
-        BZ_OK));
+    cr_assert_eq(
+        bz_sut_permits_init(&crowd->sut, crowd->world, BZ_PRIMITIVE_SEMAPHORE, "permits", 0),
+        BZ_OK);
     for (uint32_t index = 0; index < count; index++) {
         crowd->tasks[index] =
             bz_task_spawn(crowd->world->loop, "guest", index + 1, wait_for_ever, crowd);
     }
     bz_world_run(crowd->world);
-    cr_assert(eq(u32, bz_loop_live_tasks(crowd->world->loop), count));
+    cr_assert_eq(bz_loop_live_tasks(crowd->world->loop), count);
 }
 
 /* The one that is drawn is cancelled, and nobody else. */
@@ -67,11 +67,11 @@ static void expect_victim(uint32_t count, uint32_t every, uint64_t number) {
     drawn = number;
     drawn_below = 0;
     bz_cancel_one_inside(crowd.world, crowd.tasks, count, 1u << BZ_OP_ACQUIRE);
-    cr_assert(eq(u64, drawn_below, count / every));
+    cr_assert_eq(drawn_below, count / every);
     for (uint32_t index = 0; index < count; index++) {
         bool is_victim = index + 1 == (number + 1) * every;
-        cr_assert(eq(u32, bz_task_cancelling(crowd.tasks[index]), is_victim), "%u of %u, task %u",
-                  (unsigned)number, count, index + 1);
+        cr_assert_eq(bz_task_cancelling(crowd.tasks[index]), is_victim, "%u of %u, task %u",
+                     (unsigned)number, count, index + 1);
     }
     bz_world_destroy(crowd.world);
 }
@@ -93,7 +93,7 @@ Test(canceller, draws_nothing_where_nobody_waits) {
     gather(&crowd, TASKS_MAX, TASKS_MAX + 1);
     drawn_below = 0;
     bz_cancel_one_inside(crowd.world, crowd.tasks, crowd.count, 1u << BZ_OP_ACQUIRE);
-    cr_assert(eq(u64, drawn_below, 0));
+    cr_assert_eq(drawn_below, 0);
     bz_world_destroy(crowd.world);
 }
 
@@ -109,8 +109,8 @@ static void expect_queued(struct bz_semaphore *semaphore, uint32_t counter, uint
     struct bz_permit_view view = {0};
     semaphore->queue.waiting_count = counter;
     bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE]->view(semaphore, &view);
-    cr_assert(eq(u32, view.waiting, counter));
-    cr_assert(eq(u32, view.queued, queued));
+    cr_assert_eq(view.waiting, counter);
+    cr_assert_eq(view.queued, queued);
 }
 
 Test(view, counts_the_entries_of_the_queue) {

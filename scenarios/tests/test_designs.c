@@ -23,12 +23,13 @@ static void expect_silence(const struct bz_scenario *scenario, const struct bz_v
     program.args.primitive = primitive;
     cr_assert(bz_program_measure(&program));
     struct tst_seeds result = tst_run_seeds(&program, runs);
-    cr_assert(eq(ptr, (void *)result.violation.oracle, NULL),
-              "%s on %s, %s, order %s, seed %llu, step %u: %s: %s", scenario->name, design->name,
-              bz_primitive_name(primitive), bz_order_name(order), (unsigned long long)result.seed,
-              result.violation.step, result.violation.oracle, result.violation.message);
-    cr_assert(eq(u64, result.out_of_steps, 0), "%s on %s", scenario->name, design->name);
-    cr_assert(lt(u64, 0, result.stats.injected));
+    cr_assert_null((void *)result.violation.oracle,
+                   "%s on %s, %s, order %s, seed %llu, step %u: %s: %s", scenario->name,
+                   design->name, bz_primitive_name(primitive), bz_order_name(order),
+                   (unsigned long long)result.seed, result.violation.step, result.violation.oracle,
+                   result.violation.message);
+    cr_assert_eq(result.out_of_steps, 0, "%s on %s", scenario->name, design->name);
+    cr_assert_lt(0, result.stats.injected);
 }
 
 static void expect_silence_everywhere(const struct bz_variant *design) {
@@ -44,7 +45,7 @@ static void expect_silence_everywhere(const struct bz_variant *design) {
             }
         }
     }
-    cr_assert(lt(u32, 4, programs), "%s fits few scenarios", design->name);
+    cr_assert_lt(4, programs, "%s fits few scenarios", design->name);
 }
 
 /* Of few tasks, every schedule: those without end are judged as well. */
@@ -60,11 +61,11 @@ static void expect_proof(const struct bz_variant *design) {
                                                 .reductions = BZ_REDUCE_ALL,
                                                 .rounds_before_sweep = 1,
                                                 .states_max = 300000});
-    cr_assert(eq(u32, result.finding_count, 0), "%s: %s", design->name,
-              result.findings[0].violation.message);
+    cr_assert_eq(result.finding_count, 0, "%s: %s", design->name,
+                 result.findings[0].violation.message);
     cr_assert(bz_explore_is_complete(&result), "%s", design->name);
-    cr_assert(eq(int, result.liveness, BZ_LIVENESS_ENDS), "%s: %s %s", design->name,
-              bz_liveness_name(result.liveness), result.liveness_text);
+    cr_assert_eq(result.liveness, BZ_LIVENESS_ENDS, "%s: %s %s", design->name,
+                 bz_liveness_name(result.liveness), result.liveness_text);
 }
 
 #define IS_SILENT(name)                                                                            \
@@ -103,10 +104,10 @@ static void expect_finding(const struct bz_variant *faulty, const char *scenario
         program.args.primitive = primitive;
         cr_assert(bz_program_measure(&program));
         struct tst_seeds result = tst_run_seeds(&program, 3000);
-        cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s on %s, %s, order %s",
-                  scenario, faulty->name, bz_primitive_name(primitive),
-                  bz_order_name((enum bz_order)order));
-        cr_assert(ne(str, (char *)result.violation.oracle, (char *)"crash"));
+        cr_assert_not_null((void *)result.violation.oracle, "%s on %s, %s, order %s", scenario,
+                           faulty->name, bz_primitive_name(primitive),
+                           bz_order_name((enum bz_order)order));
+        cr_assert_str_neq((char *)result.violation.oracle, (char *)"crash");
     }
 }
 

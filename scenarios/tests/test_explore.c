@@ -25,10 +25,10 @@ static void expect_repeated(const struct bz_program *program,
     struct bz_finding found;
     cr_assert(bz_explore_repeat(program, finding, &repeat, &found), "%s: %s",
               program->variant->name, finding->violation.message);
-    cr_assert(eq(u32, found.violation.step, finding->violation.step), "%s: %s",
-              program->variant->name, finding->violation.message);
-    cr_assert(eq(str, found.violation.message, (char *)finding->violation.message), "%s",
-              program->variant->name);
+    cr_assert_eq(found.violation.step, finding->violation.step, "%s: %s", program->variant->name,
+                 finding->violation.message);
+    cr_assert_str_eq(found.violation.message, (char *)finding->violation.message, "%s",
+                     program->variant->name);
 }
 
 /* The round in which it was found is the number of its deviations: rounds with fewer were
@@ -42,14 +42,14 @@ static void expect_found(const struct bz_program *program, const char *oracle, u
                                            4000000}; /* how many depends on the compiler */
     struct bz_explore_result result = tst_explore(&config);
     const struct bz_explore_finding *finding = &result.findings[0];
-    cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND), "%s: nothing in %llu states, %u rounds",
-              program->variant->name, (unsigned long long)result.states, result.rounds);
-    cr_assert(eq(str, (char *)finding->violation.oracle, (char *)oracle), "%s: %s",
-              program->variant->name, finding->violation.message);
+    cr_assert_eq(result.end, BZ_EXPLORE_FOUND, "%s: nothing in %llu states, %u rounds",
+                 program->variant->name, (unsigned long long)result.states, result.rounds);
+    cr_assert_str_eq((char *)finding->violation.oracle, (char *)oracle, "%s: %s",
+                     program->variant->name, finding->violation.message);
     cr_assert(result.is_minimal, "%s", program->variant->name);
-    cr_assert(eq(u32, result.rounds, bz_deviations_sum(&finding->deviations)), "%s",
-              program->variant->name);
-    cr_assert(eq(int, bz_explore_is_complete(&result), false));
+    cr_assert_eq(result.rounds, bz_deviations_sum(&finding->deviations), "%s",
+                 program->variant->name);
+    cr_assert_eq(bz_explore_is_complete(&result), false);
     expect_repeated(program, finding);
 }
 
@@ -68,7 +68,7 @@ Test(explore, finds_every_entry_of_the_zoo) {
         expect_found(&program, fault->oracle, is_large(*next) ? 8 : 0);
         count++;
     }
-    cr_assert(lt(u32, 70, count));
+    cr_assert_lt(70, count);
 }
 
 /* Rounds are small at the defaults of every scenario: two of them need no more states than this. */
@@ -84,7 +84,7 @@ Test(explore, two_rounds_of_every_scenario_end_early) {
                                            .states_max = 5000};
         if ((*next)->runtime == NULL) {
             struct bz_explore_result result = tst_explore(&config);
-            cr_assert(eq(u32, result.finding_count, 0), "%s", (*next)->name);
+            cr_assert_eq(result.finding_count, 0, "%s", (*next)->name);
             cr_assert(result.rounds >= 2 || result.is_all, "%s", (*next)->name);
         }
     }
@@ -98,8 +98,8 @@ static struct bz_explore_result search_all(const struct bz_program *program) {
                                        .reductions = BZ_REDUCE_ALL,
                                        .states_max = 1000000};
     struct bz_explore_result result = tst_explore(&config);
-    cr_assert(eq(u32, result.finding_count, 0), "%s: %s: %s", program->scenario->name,
-              result.findings[0].violation.oracle, result.findings[0].violation.message);
+    cr_assert_eq(result.finding_count, 0, "%s: %s: %s", program->scenario->name,
+                 result.findings[0].violation.oracle, result.findings[0].violation.message);
     cr_assert(bz_explore_is_complete(&result), "%s, end %d", program->scenario->name,
               (int)result.end);
     cr_assert(result.is_whole);
@@ -113,8 +113,8 @@ Test(explore, proves_that_a_third_task_cannot_barge) {
     struct bz_program semaphore =
         tst_explored_program(&bz_scenario_handoff, &bz_variant_buzzer, "primitive=semaphore");
     struct bz_explore_result result = search_all(&lock);
-    cr_assert(lt(u64, 1000, result.schedules));
-    cr_assert(lt(u64, 1, result.outcomes));
+    cr_assert_lt(1000, result.schedules);
+    cr_assert_lt(1, result.outcomes);
     (void)search_all(&semaphore);
 }
 
@@ -172,7 +172,7 @@ Test(explore, proves_that_workers_without_end_starve_nobody) {
                                                          ENDLESS ",workers=3,max-cancels=1");
         program.order = (enum bz_order)order;
         struct bz_explore_result result = search_all(&program);
-        cr_assert(eq(int, result.liveness, BZ_LIVENESS_FAIR), "%s", result.liveness_text);
+        cr_assert_eq(result.liveness, BZ_LIVENESS_FAIR, "%s", result.liveness_text);
     }
 }
 

@@ -15,14 +15,14 @@ struct comparison {
 
 static void expect_same(const struct bz_program *program, const struct bz_explore_result *full,
                         const struct bz_explore_result *plain, const char *what, uint64_t number) {
-    cr_assert(eq(u64, full->violations_digest, plain->violations_digest),
-              "%s on %s, %s %llu: %u against %u violation(s)", program->scenario->name,
-              program->variant->name, what, (unsigned long long)number, full->finding_count,
-              plain->finding_count);
-    cr_assert(eq(u64, full->outcomes_digest, plain->outcomes_digest),
-              "%s on %s, %s %llu: %llu against %llu outcomes", program->scenario->name,
-              program->variant->name, what, (unsigned long long)number,
-              (unsigned long long)full->outcomes, (unsigned long long)plain->outcomes);
+    cr_assert_eq(full->violations_digest, plain->violations_digest,
+                 "%s on %s, %s %llu: %u against %u violation(s)", program->scenario->name,
+                 program->variant->name, what, (unsigned long long)number, full->finding_count,
+                 plain->finding_count);
+    cr_assert_eq(full->outcomes_digest, plain->outcomes_digest,
+                 "%s on %s, %s %llu: %llu against %llu outcomes", program->scenario->name,
+                 program->variant->name, what, (unsigned long long)number,
+                 (unsigned long long)full->outcomes, (unsigned long long)plain->outcomes);
     /* `yields` leaves out schedules that differ in a number of yields alone. */
     bool counts = !full->has_cycles && (full->reductions & BZ_REDUCE_YIELDS) == 0;
     cr_assert(full->schedules == plain->schedules || !counts,
@@ -85,8 +85,8 @@ static void compare_bounds(const struct bz_scenario *scenario, const struct bz_v
             compare(&program, bounds[index][0], "bounds", index, sum);
         }
     }
-    cr_assert(lt(u32, before, sum->compared), "%s on %s: nothing was small enough", scenario->name,
-              variant->name);
+    cr_assert_lt(before, sum->compared, "%s on %s: nothing was small enough", scenario->name,
+                 variant->name);
 }
 
 Test(explore_agreement, for_every_entry_of_the_zoo) {
@@ -100,8 +100,8 @@ Test(explore_agreement, for_every_entry_of_the_zoo) {
             compare_bounds(tst_scenario(fault->scenario), *next, fault->settings, &sum);
         }
     }
-    cr_assert(lt(u32, 250, sum.compared), "compared %u, left out %u", sum.compared, sum.too_large);
-    cr_assert(lt(u32, 140, sum.with_findings), "%u", sum.with_findings);
+    cr_assert_lt(250, sum.compared, "compared %u, left out %u", sum.compared, sum.too_large);
+    cr_assert_lt(140, sum.with_findings, "%u", sum.with_findings);
 }
 
 Test(explore_agreement, for_what_ships_in_every_scenario) {
@@ -114,7 +114,7 @@ Test(explore_agreement, for_what_ships_in_every_scenario) {
             compare_bounds(*next, &bz_variant_buzzer, NULL, &sum);
         }
     }
-    cr_assert(eq(u32, sum.with_findings, 0));
+    cr_assert_eq(sum.with_findings, 0);
 }
 
 /* States that differ in the lag that is left are one until a jump is refused, and then they are
@@ -149,8 +149,8 @@ Test(explore_agreement, with_so_little_lag_that_it_runs_out) {
             cr_assert(not(keeps_lag && lags[lag] == BZ_LAG_MAX_DEFAULT_NS), "%s", names[name]);
         }
     }
-    cr_assert(lt(u32, 10, refused), "%u", refused);
-    cr_assert(lt(u32, 15, sum.compared), "%u, too large %u", sum.compared, sum.too_large);
+    cr_assert_lt(10, refused, "%u", refused);
+    cr_assert_lt(15, sum.compared, "%u, too large %u", sum.compared, sum.too_large);
 }
 
 /* --- yields in a row -------------------------------------------------------------------------- */
@@ -197,15 +197,15 @@ Test(explore_agreement, for_one_yield_that_stands_for_three) {
                     sweep(&program, BZ_REDUCE_ALL & ~BZ_REDUCE_YIELDS);
                 if (with.end == BZ_EXPLORE_DONE && without.end == BZ_EXPLORE_DONE) {
                     expect_same(&program, &with, &without, "yields", index);
-                    cr_assert(le(u64, with.states, without.states), "%s", (*next)->name);
+                    cr_assert_leq(with.states, without.states, "%s", (*next)->name);
                     smaller += 4 * with.states < 3 * without.states;
                     with_findings += with.finding_count > 0;
                 }
             }
         }
-        cr_assert(lt(u32, 0, smaller), "%s, %s", scenario->name, programs[index].settings);
+        cr_assert_lt(0, smaller, "%s, %s", scenario->name, programs[index].settings);
     }
-    cr_assert(lt(u32, 30, with_findings), "searches with findings: %u", with_findings);
+    cr_assert_lt(30, with_findings, "searches with findings: %u", with_findings);
 }
 
 /* Then the clock may jump once before each yield, so their number matters. */
@@ -220,9 +220,9 @@ Test(explore_agreement, yields_are_counted_where_timers_are_armed) {
     struct bz_explore_result with = sweep(&program, BZ_REDUCE_ALL);
     struct bz_explore_result without = sweep(&program, BZ_REDUCE_ALL & ~BZ_REDUCE_YIELDS);
     cr_assert(with.is_whole);
-    cr_assert(eq(u32, with.reductions & BZ_REDUCE_YIELDS, 0));
-    cr_assert(eq(u64, with.states, without.states));
-    cr_assert(eq(u64, with.schedules, without.schedules));
+    cr_assert_eq(with.reductions & BZ_REDUCE_YIELDS, 0);
+    cr_assert_eq(with.states, without.states);
+    cr_assert_eq(with.schedules, without.schedules);
 }
 
 /* --- drawn programs --------------------------------------------------------------------------- */
@@ -256,8 +256,8 @@ static struct comparison compare_drawn(const struct bz_variant *variant, const c
         program.steps_max = STEPS_MAX;
         compare(&program, BZ_EXPLORE_UNBOUNDED, "seed", seed, &sum);
     }
-    cr_assert(lt(u64, count / 2, sum.compared), "%s: %u of %llu were small enough", settings,
-              sum.compared, (unsigned long long)count);
+    cr_assert_lt(count / 2, sum.compared, "%s: %u of %llu were small enough", settings,
+                 sum.compared, (unsigned long long)count);
     return sum;
 }
 
@@ -278,9 +278,9 @@ Test(explore_agreement, for_drawn_programs_with_permits_alone) {
     compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, 80);
     compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, 60);
     sum = compare_drawn(&bz_variant_asyncio_311, "tasks=3,ops=3,kinds=7,ns=3", 0, 100);
-    cr_assert(lt(u32, 5, sum.with_findings), "%u", sum.with_findings);
+    cr_assert_lt(5, sum.with_findings, "%u", sum.with_findings);
     sum = compare_drawn(&bz_variant_zoo_sem_barge, "tasks=3,ops=2,kinds=7", 0, 100);
-    cr_assert(lt(u32, 0, sum.with_findings), "%u", sum.with_findings);
+    cr_assert_lt(0, sum.with_findings, "%u", sum.with_findings);
 }
 
 /* Where there are no snapshots, all that is asked for is left out, and what was proved is said. */
@@ -294,8 +294,8 @@ Test(explore_agreement, reductions_that_cannot_be_had_are_left_out) {
                                                 .rounds_before_sweep = 1});
     /* no two tasks are alike */
     uint32_t expected = (BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY) | BZ_REDUCE_LAG;
-    cr_assert(eq(u32, result.reductions, bz_snapshot_is_supported() ? expected : 0));
-    cr_assert(eq(u64, result.schedules, 12));
+    cr_assert_eq(result.reductions, bz_snapshot_is_supported() ? expected : 0);
+    cr_assert_eq(result.schedules, 12);
     cr_assert(result.is_whole);
 }
 
@@ -317,5 +317,5 @@ Test(explore_agreement, for_cancels_into_one_window) {
         compare(&program, 2, "window", index, &sum);
         compare(&program, 1, "window", index, &sum);
     }
-    cr_assert(le(u32, 5, sum.compared), "%u", sum.compared);
+    cr_assert_leq(5, sum.compared, "%u", sum.compared);
 }

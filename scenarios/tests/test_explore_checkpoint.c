@@ -1,7 +1,6 @@
 /* A search that is stopped, written, read and continued ends as one that was never stopped,
  * wherever it was stopped; and what is not whole is refused. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -60,31 +59,31 @@ static FILE *copy_of(FILE *file) {
 
 static void expect_same(const struct bz_explore_result *one, const struct bz_explore_result *other,
                         const char *what) {
-    cr_assert(eq(int, one->end, other->end), "%s", what);
-    cr_assert(eq(u32, one->rounds, other->rounds), "%s", what);
-    cr_assert(eq(u64, one->states, other->states), "%s", what);
-    cr_assert(eq(u64, one->transitions, other->transitions), "%s", what);
-    cr_assert(eq(u64, one->transitions_total, other->transitions_total), "%s", what);
-    cr_assert(eq(int, one->has_schedules, other->has_schedules), "%s", what);
+    cr_assert_eq(one->end, other->end, "%s", what);
+    cr_assert_eq(one->rounds, other->rounds, "%s", what);
+    cr_assert_eq(one->states, other->states, "%s", what);
+    cr_assert_eq(one->transitions, other->transitions, "%s", what);
+    cr_assert_eq(one->transitions_total, other->transitions_total, "%s", what);
+    cr_assert_eq(one->has_schedules, other->has_schedules, "%s", what);
     cr_assert(one->schedules == other->schedules || !one->has_schedules, "%s", what);
     cr_assert(one->depth == other->depth || !one->has_schedules, "%s", what);
-    cr_assert(eq(u64, one->outcomes, other->outcomes), "%s", what);
-    cr_assert(eq(u64, one->outcomes_digest, other->outcomes_digest), "%s", what);
-    cr_assert(eq(u64, one->violations_digest, other->violations_digest), "%s", what);
-    cr_assert(eq(u32, one->reductions, other->reductions), "%s", what);
-    cr_assert(eq(int, one->is_minimal, other->is_minimal), "%s", what);
-    cr_assert(eq(int, one->is_whole, other->is_whole), "%s", what);
-    cr_assert(eq(int, one->has_cycles, other->has_cycles), "%s", what);
-    cr_assert(eq(int, one->has_waited, other->has_waited), "%s", what);
-    cr_assert(eq(int, one->is_out_of_steps, other->is_out_of_steps), "%s", what);
-    cr_assert(eq(int, one->liveness, other->liveness), "%s: %s", what, other->liveness_text);
-    cr_assert(eq(u32, one->finding_count, other->finding_count), "%s", what);
+    cr_assert_eq(one->outcomes, other->outcomes, "%s", what);
+    cr_assert_eq(one->outcomes_digest, other->outcomes_digest, "%s", what);
+    cr_assert_eq(one->violations_digest, other->violations_digest, "%s", what);
+    cr_assert_eq(one->reductions, other->reductions, "%s", what);
+    cr_assert_eq(one->is_minimal, other->is_minimal, "%s", what);
+    cr_assert_eq(one->is_whole, other->is_whole, "%s", what);
+    cr_assert_eq(one->has_cycles, other->has_cycles, "%s", what);
+    cr_assert_eq(one->has_waited, other->has_waited, "%s", what);
+    cr_assert_eq(one->is_out_of_steps, other->is_out_of_steps, "%s", what);
+    cr_assert_eq(one->liveness, other->liveness, "%s: %s", what, other->liveness_text);
+    cr_assert_eq(one->finding_count, other->finding_count, "%s", what);
     for (uint32_t index = 0; index < one->finding_count; index++) {
         const struct bz_explore_finding *a = &one->findings[index];
         const struct bz_explore_finding *b = &other->findings[index];
-        cr_assert(eq(str, (char *)(uintptr_t)a->violation.message,
-                     (char *)(uintptr_t)b->violation.message));
-        cr_assert(eq(u32, a->answers.count, b->answers.count), "%s", what);
+        cr_assert_str_eq((char *)(uintptr_t)a->violation.message,
+                         (char *)(uintptr_t)b->violation.message);
+        cr_assert_eq(a->answers.count, b->answers.count, "%s", what);
         cr_assert(memcmp(a->answers.entries, b->answers.entries,
                          a->answers.count * sizeof a->answers.entries[0]) == 0);
     }
@@ -211,9 +210,9 @@ Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
         config.is_due = is_due;
         config.context = &session;
         cr_assert(bz_explore(&config, &parts));
-        cr_assert(lt(u32, 0, session.kept));
+        cr_assert_lt(0, session.kept);
         expect_same(&parts, &whole, "contended");
-        cr_assert(not(parts.can_go_on));
+        cr_assert_not(parts.can_go_on);
         (void)fclose(session.file);
     }
 }
@@ -297,7 +296,7 @@ static void stop_in_team(struct bz_explore_config config, unsigned mask, uint32_
         (void)fclose(session.file);
         return;
     }
-    cr_assert(eq(int, result->end, BZ_EXPLORE_INTERRUPTED));
+    cr_assert_eq(result->end, BZ_EXPLORE_INTERRUPTED);
     cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file", error,
                                          sizeof error),
               "%s", error);
@@ -371,14 +370,14 @@ Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
     program.cancels_max = 1;
     config.rounds_before_sweep = 1;
     cr_assert(bz_explore(&config, &whole));
-    cr_assert(lt(u64, PUT_OFF, whole.transitions));
+    cr_assert_lt(PUT_OFF, whole.transitions);
     late.session.checkpoint.program = program;
     config.keep = keep;
     config.is_due = is_due_when_put_off;
     config.poll = note_progress;
     config.context = &late;
     cr_assert(bz_explore(&config, &parts));
-    cr_assert(eq(u32, late.session.kept, 1));
+    cr_assert_eq(late.session.kept, 1);
     expect_same(&parts, &whole, "contended");
     (void)fclose(late.session.file);
 }
@@ -404,9 +403,9 @@ Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
     config.context = &session;
     config.memory_max_bytes = 1u << 19u;
     cr_assert(bz_explore(&config, &parts));
-    cr_assert(eq(int, parts.end, BZ_EXPLORE_MEMORY_MAX));
+    cr_assert_eq(parts.end, BZ_EXPLORE_MEMORY_MAX);
     cr_assert(parts.can_go_on);
-    cr_assert(eq(u32, session.kept, 1));
+    cr_assert_eq(session.kept, 1);
     for (uint32_t memory = 0; memory < 2; memory++) {
         cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file",
                                              error, sizeof error));
@@ -415,7 +414,7 @@ Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
         cr_assert(bz_explore(&config, &parts));
         bz_explore_checkpoint_close(&from);
         if (memory == 0) {
-            cr_assert(eq(int, parts.end, BZ_EXPLORE_LOST));
+            cr_assert_eq(parts.end, BZ_EXPLORE_LOST);
             cr_assert(strstr(parts.lack, "do not fit") != NULL, "%s", parts.lack);
         }
     }
@@ -468,10 +467,10 @@ Test(explore_checkpoint, a_file_that_is_cut_short_is_refused) {
     FILE *file = stopped_search(100);
     cr_assert(opens(file, bytes, length));
     for (size_t count = 0; count < length; count += count < length - 200 ? 97 : 1) {
-        cr_assert(not(opens(file, bytes, count)), "%zu of %zu bytes", count, length);
+        cr_assert_not(opens(file, bytes, count), "%zu of %zu bytes", count, length);
     }
     bytes[length] = 0;
-    cr_assert(not(opens(file, bytes, length + 1)));
+    cr_assert_not(opens(file, bytes, length + 1));
     free(bytes);
     (void)fclose(file);
 }
@@ -481,7 +480,7 @@ Test(explore_checkpoint, a_file_that_was_edited_is_refused) {
     for (size_t place = 0; place < length; place += 13) {
         char before = bytes[place];
         bytes[place] = (char)(before ^ (1 << place % 8));
-        cr_assert(not(opens(file, bytes, length)), "byte %zu", place);
+        cr_assert_not(opens(file, bytes, length), "byte %zu", place);
         bytes[place] = before;
     }
     free(bytes);
@@ -508,7 +507,7 @@ static void on_begun_again(void *context, const char *why, bool is_sweep) {
     struct begun_again *again = context;
     again->times++;
     cr_assert(strstr(why, "a state on its path is another one here") != NULL, "%s", why);
-    cr_assert(eq(int, is_sweep, again->is_sweep));
+    cr_assert_eq(is_sweep, again->is_sweep);
 }
 
 /* A state on the path that is another one now, as after a change of a library. */
@@ -534,7 +533,7 @@ static void continue_on_another_path(bool is_sweep, bool is_contained) {
     config.on_begun_again = on_begun_again;
     config.context = &again;
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(u32, again.times, 1));
+    cr_assert_eq(again.times, 1);
     expect_same(&result, &whole, "contended");
     bz_explore_checkpoint_close(&from);
     free(bytes);

@@ -45,9 +45,9 @@ Test(explore_counts, do_not_depend_on_the_compiler) {
                                                     .reductions = BZ_REDUCE_ALL,
                                                     .rounds_before_sweep = 1,
                                                     .states_max = 200000});
-        cr_expect(eq(u64, result.states, row->states), "%s, %s, %u cancels", row->scenario,
-                  settings == NULL ? "" : settings, row->cancels);
-        cr_expect(eq(u64, result.transitions, row->transitions), "%s, %s, %u cancels",
-                  row->scenario, settings == NULL ? "" : settings, row->cancels);
+        cr_expect_eq(result.states, row->states, "%s, %s, %u cancels", row->scenario,
+                     settings == NULL ? "" : settings, row->cancels);
+        cr_expect_eq(result.transitions, row->transitions, "%s, %s, %u cancels", row->scenario,
+                     settings == NULL ? "" : settings, row->cancels);
     }
 }

@@ -37,17 +37,17 @@ static bool compare_in(const struct bz_scenario *scenario, const struct bz_varia
     if (pair->without.end != BZ_EXPLORE_DONE) {
         return false;
     }
-    cr_assert(eq(u64, pair->with.violations_digest, pair->without.violations_digest), "%s, %s",
-              variant->name, settings);
-    cr_assert(eq(u64, pair->with.outcomes_digest, pair->without.outcomes_digest), "%s, %s",
-              variant->name, settings);
-    cr_assert(eq(int, pair->with.has_cycles, pair->without.has_cycles), "%s, %s", variant->name,
-              settings);
+    cr_assert_eq(pair->with.violations_digest, pair->without.violations_digest, "%s, %s",
+                 variant->name, settings);
+    cr_assert_eq(pair->with.outcomes_digest, pair->without.outcomes_digest, "%s, %s", variant->name,
+                 settings);
+    cr_assert_eq(pair->with.has_cycles, pair->without.has_cycles, "%s, %s", variant->name,
+                 settings);
     cr_assert(pair->with.has_cycles || pair->with.schedules == pair->without.schedules,
               "%s, %s: %llu against %llu schedules", variant->name, settings,
               (unsigned long long)pair->with.schedules,
               (unsigned long long)pair->without.schedules);
-    cr_assert(le(u64, pair->with.states, pair->without.states), "%s, %s", variant->name, settings);
+    cr_assert_leq(pair->with.states, pair->without.states, "%s, %s", variant->name, settings);
     return true;
 }
 
@@ -88,9 +88,9 @@ Test(explore_symmetry, loses_nothing_on_any_variant) {
             smaller += is_symmetric(&pair) && 2 * pair.with.states < pair.without.states;
         }
     }
-    cr_assert(lt(u32, 120, compared), "%u", compared);
-    cr_assert(lt(u32, 40, with_findings), "%u", with_findings);
-    cr_assert(lt(u32, compared / 2, smaller), "%u of %u", smaller, compared);
+    cr_assert_lt(120, compared, "%u", compared);
+    cr_assert_lt(40, with_findings, "%u", with_findings);
+    cr_assert_lt(compared / 2, smaller, "%u of %u", smaller, compared);
 }
 
 /* Two or three of each role, so that groups change places beside each other. */
@@ -133,10 +133,10 @@ Test(explore_symmetry, loses_nothing_in_any_scenario) {
                 smaller += is_symmetric(&pair) && 4 * pair.with.states < 3 * pair.without.states;
             }
         }
-        cr_assert(lt(u32, 0, smaller), "%s, %s", scenario->name, programs[index].settings);
+        cr_assert_lt(0, smaller, "%s, %s", scenario->name, programs[index].settings);
     }
-    cr_assert(lt(u32, 60, compared), "%u", compared);
-    cr_assert(lt(u32, 15, with_findings), "%u", with_findings);
+    cr_assert_lt(60, compared, "%u", compared);
+    cr_assert_lt(15, with_findings, "%u", with_findings);
 }
 
 /* --- who it is matters ------------------------------------------------------------------------ */
@@ -197,7 +197,7 @@ Test(explore_symmetry, follows_a_pointer_to_a_task) {
     cr_assert(compare(&remembering, "permits=1,workers=3,rounds=3,hold=0,patience=1,cancels=0", 0,
                       &pair));
     cr_assert(is_symmetric(&pair));
-    cr_assert(lt(u64, 4 * pair.with.states, pair.without.states));
+    cr_assert_lt(4 * pair.with.states, pair.without.states);
 }
 
 Test(explore_symmetry, is_off_for_code_that_asks_for_the_number_or_the_name) {
@@ -206,9 +206,9 @@ Test(explore_symmetry, is_off_for_code_that_asks_for_the_number_or_the_name) {
         cr_skip_test("there are no states to compare");
     }
     cr_assert(compare(&by_number, TOY_SETTINGS, 0, &pair));
-    cr_assert(not(is_symmetric(&pair)));
+    cr_assert_not(is_symmetric(&pair));
     cr_assert(compare(&by_name, "permits=1,workers=3,rounds=1,patience=1,cancels=0", 0, &pair));
-    cr_assert(not(is_symmetric(&pair)));
+    cr_assert_not(is_symmetric(&pair));
 }
 
 /* Six workers in all orders: with 720 permutations, the space of unpermuted states is no longer
@@ -221,8 +221,8 @@ Test(explore_symmetry, searches_what_is_too_large_without) {
                                                      "workers=6,rounds=1,patience=4");
     program.cancels_max = 0;
     struct bz_explore_result result = search(&program, BZ_REDUCE_ALL);
-    cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
+    cr_assert_eq(result.end, BZ_EXPLORE_DONE);
     cr_assert(result.is_whole);
     result = search(&program, without);
-    cr_assert(eq(int, result.end, BZ_EXPLORE_STATES_MAX));
+    cr_assert_eq(result.end, BZ_EXPLORE_STATES_MAX);
 }

@@ -32,31 +32,31 @@ static void compare(const struct bz_scenario *scenario, const struct bz_variant 
     static struct bz_explore_result one;
     one = search(&program, reductions, 1);
     struct bz_explore_result team = search(&program, reductions, 3);
-    cr_assert(eq(int, team.end, one.end), "%s on %s", scenario->name, variant->name);
-    cr_assert(eq(u32, team.rounds, one.rounds), "%s on %s", scenario->name, variant->name);
-    cr_assert(eq(u64, team.violations_digest, one.violations_digest), "%s", variant->name);
-    cr_assert(eq(int, team.liveness, one.liveness), "%s on %s", scenario->name, variant->name);
-    cr_assert(eq(int, team.has_cycles, one.has_cycles), "%s on %s", scenario->name, variant->name);
+    cr_assert_eq(team.end, one.end, "%s on %s", scenario->name, variant->name);
+    cr_assert_eq(team.rounds, one.rounds, "%s on %s", scenario->name, variant->name);
+    cr_assert_eq(team.violations_digest, one.violations_digest, "%s", variant->name);
+    cr_assert_eq(team.liveness, one.liveness, "%s on %s", scenario->name, variant->name);
+    cr_assert_eq(team.has_cycles, one.has_cycles, "%s on %s", scenario->name, variant->name);
     if (one.finding_count > 0) {
         const struct bz_answers *answers = &one.findings[0].answers;
-        cr_assert(eq(u32, team.findings[0].answers.count, answers->count), "%s", variant->name);
+        cr_assert_eq(team.findings[0].answers.count, answers->count, "%s", variant->name);
         cr_assert(memcmp(team.findings[0].answers.entries, answers->entries,
                          answers->count * sizeof answers->entries[0]) == 0,
                   "%s on %s", scenario->name, variant->name);
         sum->found++;
     }
     if (one.end == BZ_EXPLORE_DONE && one.is_sweep_done) {
-        cr_assert(eq(int, team.has_schedules, false), "%s on %s", scenario->name, variant->name);
+        cr_assert_eq(team.has_schedules, false, "%s on %s", scenario->name, variant->name);
         if ((reductions & BZ_REDUCE_SYMMETRY) == 0) {
-            cr_assert(eq(u64, team.states, one.states), "%s on %s", scenario->name, variant->name);
-            cr_assert(eq(u64, team.transitions, one.transitions), "%s on %s", scenario->name,
-                      variant->name);
-            cr_assert(eq(u64, team.transitions_total, one.transitions_total));
+            cr_assert_eq(team.states, one.states, "%s on %s", scenario->name, variant->name);
+            cr_assert_eq(team.transitions, one.transitions, "%s on %s", scenario->name,
+                         variant->name);
+            cr_assert_eq(team.transitions_total, one.transitions_total);
         }
-        cr_assert(eq(u64, team.outcomes, one.outcomes), "%s on %s", scenario->name, variant->name);
-        cr_assert(eq(u64, team.outcomes_digest, one.outcomes_digest));
-        cr_assert(eq(int, team.is_whole, one.is_whole));
-        cr_assert(eq(u32, team.reductions, one.reductions));
+        cr_assert_eq(team.outcomes, one.outcomes, "%s on %s", scenario->name, variant->name);
+        cr_assert_eq(team.outcomes_digest, one.outcomes_digest);
+        cr_assert_eq(team.is_whole, one.is_whole);
+        cr_assert_eq(team.reductions, one.reductions);
         sum->whole++;
     }
 }
@@ -72,7 +72,7 @@ Test(explore_team, finds_what_one_finds_in_the_zoo) {
             compare(tst_scenario(fault->scenario), *next, fault->settings, BZ_REDUCE_ALL, &sum);
         }
     }
-    cr_assert(lt(u32, 30, sum.found), "%u", sum.found);
+    cr_assert_lt(30, sum.found, "%u", sum.found);
 }
 
 Test(explore_team, counts_what_one_counts_in_every_scenario) {
@@ -86,5 +86,5 @@ Test(explore_team, counts_what_one_counts_in_every_scenario) {
             compare(*next, &bz_variant_buzzer, NULL, BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY, &sum);
         }
     }
-    cr_assert(lt(u32, 10, sum.whole), "%u", sum.whole);
+    cr_assert_lt(10, sum.whole, "%u", sum.whole);
 }

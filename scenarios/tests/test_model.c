@@ -130,7 +130,7 @@ static void judge_entry(const struct bz_variant *entry, bool is_of_found) {
     set(&model, settings);
     if (why_not != NULL && !is_of_found) {
         struct found found = find(&model, true, RUNS_MAX / 8);
-        cr_assert(lt(u64, found.by_model, FINDINGS), "%s is found, and listed as not", entry->name);
+        cr_assert_lt(found.by_model, FINDINGS, "%s is found, and listed as not", entry->name);
         say("| `%s` | %s |\n", entry->name, why_not);
     } else if (why_not == NULL && is_of_found) {
         const struct bz_scenario *scenario = tst_scenario(entry->fault->scenario);
@@ -138,8 +138,8 @@ static void judge_entry(const struct bz_variant *entry, bool is_of_found) {
         set(&white, entry->fault->settings);
         struct found due = find(&white, false, RUNS_MAX);
         struct found found = find(&model, true, RUNS_MAX);
-        cr_assert(eq(u64, found.by_model, FINDINGS), "%s", entry->name);
-        cr_assert(le(u64, found.runs, TIMES * due.runs), "%s", entry->name);
+        cr_assert_eq(found.by_model, FINDINGS, "%s", entry->name);
+        cr_assert_leq(found.runs, TIMES * due.runs, "%s", entry->name);
         say("| `%s` | `%s` | %llu | `%s` | %llu | %s%s%s |\n", entry->name, entry->fault->oracle,
             (unsigned long long)due.runs, found.oracle, (unsigned long long)found.runs,
             settings == NULL ? "" : "`", settings == NULL ? "" : settings,
@@ -224,9 +224,9 @@ Test(model, does_not_judge_beyond_its_limit) {
     for (uint64_t seed = 0; seed < 1000; seed++) {
         enum bz_run_end end = bz_program_run(&program, world, seed);
         cr_assert(end == BZ_RUN_PASSED || end == BZ_RUN_OUT_OF_STEPS);
-        cr_assert(eq(int, end == BZ_RUN_OUT_OF_STEPS, bz_judge_cut_reason(world->judge) != NULL));
+        cr_assert_eq(end == BZ_RUN_OUT_OF_STEPS, bz_judge_cut_reason(world->judge) != NULL);
         cut += end == BZ_RUN_OUT_OF_STEPS;
     }
-    cr_assert(lt(u64, 0, cut));
+    cr_assert_lt(0, cut);
     bz_world_destroy(world);
 }

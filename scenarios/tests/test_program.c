@@ -92,21 +92,21 @@ struct folder {
 static struct folder enter_folder(void) {
     struct folder folder = {"/tmp/buzzer-program-XXXXXX"};
     cr_assert(mkdtemp(folder.path) != NULL);
-    cr_assert(eq(int, chdir(folder.path), 0));
+    cr_assert_eq(chdir(folder.path), 0);
     return folder;
 }
 
 static void leave_folder(const struct folder *folder) {
     (void)unlink("x.json");
-    cr_assert(eq(int, chdir("/"), 0));
-    cr_assert(eq(int, rmdir(folder->path), 0));
+    cr_assert_eq(chdir("/"), 0);
+    cr_assert_eq(rmdir(folder->path), 0);
 }
 
 static void write_file(const char *text) {
     FILE *file = fopen("x.json", "w");
     cr_assert(file != NULL);
     cr_assert(fputs(text, file) >= 0);
-    cr_assert(eq(int, fclose(file), 0));
+    cr_assert_eq(fclose(file), 0);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -118,9 +118,9 @@ Test(program, a_file_with_everything_survives_writing_and_reading) {
     char error[BZ_ERROR_BYTES] = "";
     bool is_used[BZ_VERB_COUNT] = {false};
     cr_assert(read_script(&first, everything, error, sizeof error), "%s", error);
-    cr_assert(eq(u32, first.object_count, BZ_SCRIPT_PRIMITIVES));
-    cr_assert(eq(u32, first.task_count, 2));
-    cr_assert(eq(u32, first.child_count, 3));
+    cr_assert_eq(first.object_count, BZ_SCRIPT_PRIMITIVES);
+    cr_assert_eq(first.task_count, 2);
+    cr_assert_eq(first.child_count, 3);
     for (uint32_t index = 0; index < first.op_count; index++) {
         is_used[first.ops[index].verb] = true;
     }
@@ -128,9 +128,9 @@ Test(program, a_file_with_everything_survives_writing_and_reading) {
         cr_assert(is_used[verb], "verb %u", verb);
     }
     size_t length = bz_script_print(&first, text, sizeof text);
-    cr_assert(eq(sz, strlen(text), length));
+    cr_assert_eq(strlen(text), length);
     cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
-    cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0), "%s", text);
+    cr_assert_eq(memcmp(&first, &second, sizeof first), 0, "%s", text);
 }
 
 Test(program, version_2_survives_writing_and_reading) {
@@ -140,7 +140,7 @@ Test(program, version_2_survives_writing_and_reading) {
     char error[BZ_ERROR_BYTES] = "";
     bool is_used[BZ_VERB_COUNT] = {false};
     cr_assert(read_script(&first, newer, error, sizeof error), "%s", error);
-    cr_assert(eq(u32, first.child_count, 5));
+    cr_assert_eq(first.child_count, 5);
     for (uint32_t index = 0; index < first.op_count; index++) {
         is_used[first.ops[index].verb] = true;
     }
@@ -150,7 +150,7 @@ Test(program, version_2_survives_writing_and_reading) {
     bz_script_print(&first, text, sizeof text);
     cr_assert(strstr(text, BZ_SCRIPT_FORMAT_2) != NULL);
     cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
-    cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0));
+    cr_assert_eq(memcmp(&first, &second, sizeof first), 0);
 }
 
 #define TWO_CONDITIONS(lock)                                                                       \
@@ -165,20 +165,20 @@ Test(program, conditions_share_a_lock_where_the_variant_has_that) {
     static char text[BZ_FILE_BYTES_MAX];
     char error[BZ_ERROR_BYTES] = "";
     const char *file = TWO_CONDITIONS("c");
-    cr_assert(not(read_script(&first, file, error, sizeof error)));
+    cr_assert_not(read_script(&first, file, error, sizeof error));
     cr_assert(strstr(error, "a lock of its own") != NULL, "%s", error);
     memset(&first, 0, sizeof first);
     cr_assert(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json", error,
                              sizeof error));
-    cr_assert(eq(u32, bz_script_lock_of(&first, 1), 0));
+    cr_assert_eq(bz_script_lock_of(&first, 1), 0);
     size_t length = bz_script_print(&first, text, sizeof text);
     cr_assert(bz_script_read(&second, &bz_variant_asyncio_313, text, length, "x.json", error,
                              sizeof error));
-    cr_assert(eq(int, memcmp(&first, &second, sizeof first), 0), "%s", text);
+    cr_assert_eq(memcmp(&first, &second, sizeof first), 0, "%s", text);
     file = TWO_CONDITIONS("d");
     memset(&first, 0, sizeof first);
-    cr_assert(not(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json",
-                                 error, sizeof error)));
+    cr_assert_not(bz_script_read(&first, &bz_variant_asyncio_313, file, strlen(file), "x.json",
+                                 error, sizeof error));
     cr_assert(strstr(error, "objects[1]: \"lock\": there is no 'd'") != NULL, "%s", error);
 }
 
@@ -189,9 +189,9 @@ Test(program, what_does_not_fit_is_cut_and_measured) {
     memset(text, 'x', sizeof text);
     cr_assert(read_script(&script, everything, error, sizeof error), "%s", error);
     size_t whole = bz_script_print(&script, NULL, 0);
-    cr_assert(eq(sz, bz_script_print(&script, text, 16), whole));
-    cr_assert(eq(sz, strlen(text), 15));
-    cr_assert(eq(chr, text[16], 'x'));
+    cr_assert_eq(bz_script_print(&script, text, 16), whole);
+    cr_assert_eq(strlen(text), 15);
+    cr_assert_eq(text[16], 'x');
 }
 
 #define FILE_OF(objects, tasks)                                                                    \
@@ -248,9 +248,9 @@ Test(program, hostile_files_are_refused_with_their_place) {
     static struct bz_script script;
     for (size_t index = 0; index < sizeof cases / sizeof cases[0]; index++) {
         char error[BZ_ERROR_BYTES] = "";
-        cr_assert(not(read_script(&script, cases[index].text, error, sizeof error)), "case %zu",
-                  index);
-        cr_assert(eq(int, strncmp(error, "x.json", 6), 0), "case %zu: %s", index, error);
+        cr_assert_not(read_script(&script, cases[index].text, error, sizeof error), "case %zu",
+                      index);
+        cr_assert_eq(strncmp(error, "x.json", 6), 0, "case %zu: %s", index, error);
         cr_assert(strstr(error, cases[index].error) != NULL, "case %zu: %s", index, error);
     }
 }
@@ -261,10 +261,10 @@ Test(program, every_beginning_of_a_file_is_refused) {
     for (size_t length = 0; length + 1 < sizeof everything; length++) {
         char error[BZ_ERROR_BYTES] = "";
         memset(&script, 0, sizeof script);
-        cr_assert(not(bz_script_read(&script, &bz_variant_buzzer, everything, length, "x.json",
-                                     error, sizeof error)),
-                  "%zu bytes", length);
-        cr_assert(lt(sz, 0, strlen(error)));
+        cr_assert_not(bz_script_read(&script, &bz_variant_buzzer, everything, length, "x.json",
+                                     error, sizeof error),
+                      "%zu bytes", length);
+        cr_assert_lt(0, strlen(error));
     }
 }
 
@@ -282,8 +282,7 @@ Test(program, limits_are_limits) {
         }
         strcpy(text + used, "]}]}");
         bool is_within = count <= BZ_SCRIPT_TASK_OPS_MAX;
-        cr_assert(eq(int, read_script(&script, text, error, sizeof error), is_within), "%u ops",
-                  count);
+        cr_assert_eq(read_script(&script, text, error, sizeof error), is_within, "%u ops", count);
     }
     for (uint32_t depth = BZ_SCRIPT_DEPTH_MAX; depth <= BZ_SCRIPT_DEPTH_MAX + 1; depth++) {
         size_t used = (size_t)sprintf(
@@ -297,16 +296,16 @@ Test(program, limits_are_limits) {
         }
         strcpy(text + used, "]}]}");
         bool is_within = depth <= BZ_SCRIPT_DEPTH_MAX;
-        cr_assert(eq(int, read_script(&script, text, error, sizeof error), is_within),
-                  "depth %u: %s", depth, error);
+        cr_assert_eq(read_script(&script, text, error, sizeof error), is_within, "depth %u: %s",
+                     depth, error);
     }
 }
 
 Test(program, what_the_variant_lacks_is_refused) {
     static struct bz_script script;
     char error[BZ_ERROR_BYTES] = "";
-    cr_assert(not(bz_script_read(&script, &bz_variant_zoo_lock_woken_cancel, everything,
-                                 strlen(everything), "x.json", error, sizeof error)));
+    cr_assert_not(bz_script_read(&script, &bz_variant_zoo_lock_woken_cancel, everything,
+                                 strlen(everything), "x.json", error, sizeof error));
     cr_assert(strstr(error, "zoo/lock-woken-cancel") != NULL, "%s", error);
 }
 
@@ -318,7 +317,7 @@ Test(program, the_schema_lists_every_operation_and_kind) {
     cr_assert(file != NULL);
     size_t length = fread(schema, 1, sizeof schema - 1, file);
     fclose(file);
-    cr_assert(lt(sz, 0, length));
+    cr_assert_lt(0, length);
     for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
         if (bz_script_verbs[verb].name == NULL) {
             continue;
@@ -337,9 +336,9 @@ Test(program, the_schema_lists_every_operation_and_kind) {
 static void expect_refused(const char *value, const char *part) {
     struct bz_program program = new_program(&bz_variant_buzzer);
     char error[BZ_ERROR_BYTES] = "";
-    cr_assert(not(bz_program_set(&program, "file", value, error, sizeof error)), "%s", value);
+    cr_assert_not(bz_program_set(&program, "file", value, error, sizeof error), "%s", value);
     cr_assert(strstr(error, part) != NULL, "%s: %s", value, error);
-    cr_assert(eq(u64, program.args.file_digest, 0));
+    cr_assert_eq(program.args.file_digest, 0);
 }
 
 Test(program, names_that_are_no_file_are_refused) {
@@ -358,7 +357,7 @@ Test(program, names_that_are_no_file_are_refused) {
     expect_refused("x.json", "larger than");
     struct bz_program other = tst_program(&bz_scenario_handoff, &bz_variant_buzzer, BZ_ORDER_ANY);
     char error[BZ_ERROR_BYTES] = "";
-    cr_assert(not(bz_program_set(&other, "file", "x.json", error, sizeof error)));
+    cr_assert_not(bz_program_set(&other, "file", "x.json", error, sizeof error));
     leave_folder(&folder);
 }
 
@@ -377,20 +376,20 @@ Test(program, a_token_and_a_trace_hold_on_to_the_content) {
     cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
     bz_trace_init(&trace);
     cr_assert(bz_record(&program, 7, &trace, &report));
-    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED);
     bz_token_format(&program, 7, report.digest, token, sizeof token);
     cr_assert(bz_token_parse(token, &tst_catalog, &parsed, &seed, &digest, error, sizeof error),
               "%s", error);
-    cr_assert(eq(u64, parsed.args.file_digest, program.args.file_digest));
-    cr_assert(eq(int, memcmp(parsed.args.file, program.args.file, sizeof program.args.file), 0));
+    cr_assert_eq(parsed.args.file_digest, program.args.file_digest);
+    cr_assert_eq(memcmp(parsed.args.file, program.args.file, sizeof program.args.file), 0);
     cr_assert(bz_trace_program(&trace, &tst_catalog, &parsed, error, sizeof error), "%s", error);
     cr_assert(bz_replay_trace(&trace, &parsed, &report, error, sizeof error), "%s", error);
-    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED), "%s", report.got);
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED, "%s", report.got);
     write_file(FILE_OF("", TASK("{\"op\": \"yield\"}")));
-    cr_assert(not(bz_trace_program(&trace, &tst_catalog, &parsed, error, sizeof error)));
+    cr_assert_not(bz_trace_program(&trace, &tst_catalog, &parsed, error, sizeof error));
     cr_assert(strstr(error, "has changed") != NULL, "%s", error);
-    cr_assert(
-        not(bz_token_parse(token, &tst_catalog, &parsed, &seed, &digest, error, sizeof error)));
+    cr_assert_not(
+        bz_token_parse(token, &tst_catalog, &parsed, &seed, &digest, error, sizeof error));
     bz_trace_fini(&trace);
     leave_folder(&folder);
 }
@@ -409,11 +408,11 @@ static void expect_same_run(const struct bz_trace *drawn, const struct bz_trace 
         if (is_draw(&drawn->events[index])) {
             continue;
         }
-        cr_assert(lt(sz, next, again->event_count), "seed %llu", (unsigned long long)seed);
+        cr_assert_lt(next, again->event_count, "seed %llu", (unsigned long long)seed);
         cr_assert(bz_trace_event_equal(&drawn->events[index], &again->events[next++]),
                   "seed %llu, event %zu", (unsigned long long)seed, index);
     }
-    cr_assert(eq(sz, next, again->event_count), "seed %llu", (unsigned long long)seed);
+    cr_assert_eq(next, again->event_count, "seed %llu", (unsigned long long)seed);
 }
 
 /* A drawn program, written out and read again, runs under the same seed as it did. */
@@ -436,7 +435,7 @@ Test(program, a_drawn_program_runs_from_its_file_as_before) {
         cr_assert(bz_trace_print_program(&drawn, &program, text, sizeof text, &length, error,
                                          sizeof error),
                   "%s", error);
-        cr_assert(lt(sz, length, sizeof text));
+        cr_assert_lt(length, sizeof text);
         write_file(text);
         cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
         cr_assert(bz_record(&program, seed, &again, &report));
@@ -445,7 +444,7 @@ Test(program, a_drawn_program_runs_from_its_file_as_before) {
         bz_trace_fini(&drawn);
         bz_trace_fini(&again);
     }
-    cr_assert(lt(u64, 0, violations), "only runs that pass were compared");
+    cr_assert_lt(0, violations, "only runs that pass were compared");
     leave_folder(&folder);
 }
 
@@ -457,13 +456,13 @@ Test(program, with_nothing_drawn_nothing_is_done) {
     bz_tape_init(&tape, NULL);
     program.strategy = &bz_strategy_fifo;
     struct bz_world *world = bz_program_new_world(&program);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 0});
     bz_world_begin(world);
     void *state = bz_scenario_program.setup(world, &program.args);
     bz_scenario_program.file->print(state, text, sizeof text);
     bz_world_run(world);
-    cr_assert(eq(int, bz_judge_verdict(world->judge), BZ_RUN_PASSED));
+    cr_assert_eq(bz_judge_verdict(world->judge), BZ_RUN_PASSED);
     cr_assert(strstr(text, "\"op\"") == NULL, "%s", text);
     cr_assert(strstr(text, "\"name\": \"task-4\"") != NULL, "%s", text);
     bz_world_destroy(world);
@@ -480,8 +479,8 @@ Test(program, a_deadlock_in_a_file_is_found) {
     cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
     program.cancel_windows = BZ_WINDOWS_NONE;
     struct tst_seeds result = tst_run_seeds(&program, 1);
-    cr_assert(ne(ptr, (void *)result.violation.oracle, NULL));
-    cr_assert(eq(str, (char *)result.violation.oracle, (char *)"deadlock"));
+    cr_assert_not_null((void *)result.violation.oracle);
+    cr_assert_str_eq((char *)result.violation.oracle, (char *)"deadlock");
     leave_folder(&folder);
 }
 
@@ -516,7 +515,7 @@ static uint64_t end_of(const struct bz_variant *variant, const char *text, bool 
     program.cancel_windows = BZ_WINDOWS_NONE;
     bz_trace_init(&trace);
     cr_assert(bz_record(&program, 0, &trace, &report));
-    cr_assert(eq(ptr, (void *)report.violation.oracle, NULL));
+    cr_assert_null((void *)report.violation.oracle);
     *has_child = false;
     for (size_t index = 0; index < trace.event_count; index++) {
         const struct bz_trace_event *event = &trace.events[index];
@@ -539,15 +538,13 @@ static uint64_t end_of(const struct bz_variant *variant, const char *text, bool 
 /* A gather ends with the first child that fails, a gather-all with the last. */
 Test(program, a_gather_ends_with_the_first_failure) {
     bool has_child;
-    cr_assert(eq(
-        u64,
+    cr_assert_eq(
         end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather\", " CHILDREN "}"), &has_child),
-        2));
+        2);
     cr_assert(has_child);
-    cr_assert(eq(u64,
-                 end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather-all\", " CHILDREN "}"),
+    cr_assert_eq(end_of(&bz_variant_buzzer, NEW_FILE_OF("{\"op\": \"gather-all\", " CHILDREN "}"),
                         &has_child),
-                 9));
+                 9);
 }
 
 /* The rule of the runtime; a timeout that has expired goes on. */
@@ -558,8 +555,8 @@ Test(program, wait_for_runs_a_task_in_asyncio_311_alone) {
                                                  &bz_variant_buzzer};
     for (int index = 0; index < 3; index++) {
         bool has_child;
-        cr_assert(eq(u64, end_of(variants[index], text, &has_child), 3));
-        cr_assert(eq(int, has_child, index == 0));
+        cr_assert_eq(end_of(variants[index], text, &has_child), 3);
+        cr_assert_eq(has_child, index == 0);
     }
 }
 
@@ -592,8 +589,8 @@ Test(program, drawn_ones_find_the_window_bug) {
             struct bz_program program = new_program(entries[index]);
             program.order = (enum bz_order)order;
             struct tst_seeds result = tst_run_seeds(&program, SEEDS / 2);
-            cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s", entries[index]->name);
-            cr_assert(eq(str, (char *)result.violation.oracle, (char *)"lost-wakeup"));
+            cr_assert_not_null((void *)result.violation.oracle, "%s", entries[index]->name);
+            cr_assert_str_eq((char *)result.violation.oracle, (char *)"lost-wakeup");
         }
     }
 }

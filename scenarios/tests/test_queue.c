@@ -34,8 +34,8 @@ Test(queue, is_struck_in_every_window) {
     struct bz_program program = tst_program(&bz_scenario_queue, &bz_variant_buzzer, BZ_ORDER_FIFO);
     program.cancel_windows = BZ_WINDOWS_NONE;
     struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-    cr_assert(lt(u64, 0, result.stats.windows[BZ_OP_PUT][BZ_WINDOW_WAITING]));
-    cr_assert(lt(u64, 0, result.stats.windows[BZ_OP_PUT][BZ_WINDOW_WOKEN]));
-    cr_assert(lt(u64, 0, result.stats.windows[BZ_OP_GET][BZ_WINDOW_WAITING]));
-    cr_assert(lt(u64, 0, result.stats.windows[BZ_OP_GET][BZ_WINDOW_WOKEN]));
+    cr_assert_lt(0, result.stats.windows[BZ_OP_PUT][BZ_WINDOW_WAITING]);
+    cr_assert_lt(0, result.stats.windows[BZ_OP_PUT][BZ_WINDOW_WOKEN]);
+    cr_assert_lt(0, result.stats.windows[BZ_OP_GET][BZ_WINDOW_WAITING]);
+    cr_assert_lt(0, result.stats.windows[BZ_OP_GET][BZ_WINDOW_WOKEN]);
 }

@@ -39,7 +39,7 @@ static void expect_declared(const struct bz_program *program, const struct bz_wo
 /* Every run to its end or to its violation, over all seeds. */
 static void expect_nothing_else(const struct bz_program *program) {
     struct bz_world *world = bz_program_new_world(program);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     for (uint64_t seed = 0; seed < SWEEP_SEEDS; seed++) {
         enum bz_run_end end = bz_program_run(program, world, seed);
         cr_assert(end != BZ_RUN_OUT_OF_STEPS, "%s on %s, seed %llu", program->scenario->name,
@@ -66,7 +66,7 @@ static void run_all(const struct bz_variant *variant) {
             }
         }
     }
-    cr_assert(lt(u32, 10, programs));
+    cr_assert_lt(10, programs);
 }
 
 /* As it is, and without the claims of its locks that end most runs early. */
@@ -118,7 +118,7 @@ static void expect_all_found(const struct bz_variant *variant, uint32_t count) {
                   "%s, order fifo: %s", variant->name, (*fault)->summary);
         count--;
     }
-    cr_assert(eq(u32, count, 0), "%s", variant->name);
+    cr_assert_eq(count, 0, "%s", variant->name);
 }
 
 Test(references, every_declared_fault_is_found) {

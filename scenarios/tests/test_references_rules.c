@@ -1,7 +1,6 @@
 /* Rules of the references where they differ from the primitives that ship: small timelines on the
  * loop as it ships, turn by turn. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include "primitives/runtime/task.h"
 #include "scenarios/scenarios.h"
@@ -29,7 +28,7 @@ struct guest {
 
 static void *instance_of(struct stage *stage, size_t bytes) {
     void *instance = bz_mem_alloc(bz_loop_mem(stage->loop), bytes);
-    cr_assert(ne(ptr, instance, NULL));
+    cr_assert_not_null(instance);
     return instance;
 }
 
@@ -94,11 +93,11 @@ static enum bz_status release_and_look(void *arg) {
     window_says_locked = stage->ops->locked(stage->instance);
     spawn(stage, &c, 2, acquire);
     yield(stage); /* B has it now, and C queues */
-    cr_assert(eq(u32, stage->order_count, 1));
-    cr_assert(eq(u32, stage->order[0], 1));
+    cr_assert_eq(stage->order_count, 1);
+    cr_assert_eq(stage->order[0], 1);
     release(stage);
     yield(stage);
-    cr_assert(eq(u32, stage->order_count, 2));
+    cr_assert_eq(stage->order_count, 2);
     release(stage);
     return BZ_OK;
 }
@@ -111,7 +110,7 @@ Test(references_rules, a_lock_is_not_locked_in_the_window) {
     for (int index = 0; index < 2; index++) {
         set_up(&stage, references[index], BZ_PRIMITIVE_LOCK, 1);
         run(&stage, release_and_look);
-        cr_assert(eq(int, window_says_locked, false));
+        cr_assert_eq(window_says_locked, false);
     }
     set_up(&stage, &bz_variant_twisted, BZ_PRIMITIVE_LOCK, 1);
     run(&stage, release_and_look);
@@ -134,12 +133,12 @@ static enum bz_status cancel_head_and_release(void *arg) {
     release(stage);
     stage->ops->view(stage->instance, &view);
     bool head_alone = stage->variant != &bz_variant_twisted;
-    cr_assert(eq(u32, view.cancelled, head_alone ? 1 : 0));
-    cr_assert(eq(u32, view.waiting, head_alone ? 1 : 0)); /* C is woken by B, or was by us */
+    cr_assert_eq(view.cancelled, head_alone ? 1 : 0);
+    cr_assert_eq(view.waiting, head_alone ? 1 : 0); /* C is woken by B, or was by us */
     yield(stage);
     yield(stage);
-    cr_assert(eq(u32, stage->order_count, 1));
-    cr_assert(eq(u32, stage->order[0], 2));
+    cr_assert_eq(stage->order_count, 1);
+    cr_assert_eq(stage->order[0], 2);
     release(stage);
     return BZ_OK;
 }
@@ -186,14 +185,14 @@ Test(references_rules, who_resumes_wakes_all_that_fit_or_one) {
     struct stage stage;
     set_up(&stage, &bz_variant_asyncio_313, BZ_PRIMITIVE_SEMAPHORE, 0);
     run(&stage, release_four);
-    cr_assert(eq(u32, stage.order_count, 4));
-    cr_assert(eq(u32, stage.came[2], stage.came[3]));
-    cr_assert(eq(u32, stage.came[3], stage.came[4]));
+    cr_assert_eq(stage.order_count, 4);
+    cr_assert_eq(stage.came[2], stage.came[3]);
+    cr_assert_eq(stage.came[3], stage.came[4]);
     set_up(&stage, &bz_variant_asyncio_311, BZ_PRIMITIVE_SEMAPHORE, 0);
     run(&stage, release_four);
-    cr_assert(eq(u32, stage.order_count, 4));
-    cr_assert(eq(u32, stage.came[3], stage.came[2] + 1));
-    cr_assert(eq(u32, stage.came[4], stage.came[3] + 1));
+    cr_assert_eq(stage.order_count, 4);
+    cr_assert_eq(stage.came[3], stage.came[2] + 1);
+    cr_assert_eq(stage.came[4], stage.came[3] + 1);
 }
 
 static enum bz_status second_release;
@@ -207,10 +206,10 @@ static enum bz_status release_twice(void *arg) {
     yield(stage);
     release(stage);
     stage->ops->view(stage->instance, &view);
-    cr_assert(eq(u64, view.level, 1)); /* promised, and not held */
+    cr_assert_eq(view.level, 1); /* promised, and not held */
     second_release = stage->ops->release(stage->instance);
     yield(stage);
-    cr_assert(eq(u32, stage->order_count, 1));
+    cr_assert_eq(stage->order_count, 1);
     return BZ_OK;
 }
 
@@ -222,11 +221,11 @@ Test(references_rules, the_bound_counts_a_woken_waiter) {
     for (int index = 0; index < 3; index++) {
         set_up(&stage, references[index], BZ_PRIMITIVE_BOUNDED, 1);
         run(&stage, release_twice);
-        cr_assert(eq(int, second_release, BZ_OK), "%s", references[index]->name);
+        cr_assert_eq(second_release, BZ_OK, "%s", references[index]->name);
     }
     set_up(&stage, &bz_variant_buzzer, BZ_PRIMITIVE_BOUNDED, 1);
     run(&stage, release_twice);
-    cr_assert(eq(int, second_release, BZ_NOT_HELD));
+    cr_assert_eq(second_release, BZ_NOT_HELD);
 }
 
 /* --- condition -------------------------------------------------------------------------------- */
@@ -263,7 +262,7 @@ static enum bz_status cancel_unnotified(void *arg) {
     cr_assert(ops->release(stage->instance) == BZ_OK);
     yield(stage);
     yield(stage);
-    cr_assert(eq(u32, stage->order_count, 1));
+    cr_assert_eq(stage->order_count, 1);
     stage->turn = woken_by_cancel;
     return BZ_OK;
 }
@@ -280,7 +279,7 @@ Test(references_rules, a_cancelled_wait_wakes_another_since_313) {
         stage.instance = instance_of(&stage, ops->instance_bytes);
         cr_assert(ops->init(stage.instance, stage.loop) == BZ_OK);
         run(&stage, cancel_unnotified);
-        cr_assert(eq(u32, stage.turn, spurious[index]), "%s", references[index]->name);
+        cr_assert_eq(stage.turn, spurious[index], "%s", references[index]->name);
     }
 }
 
@@ -320,9 +319,9 @@ Test(references_rules, a_putter_may_be_overtaken_in_asyncio) {
         stage.instance = instance_of(&stage, ops->instance_bytes);
         cr_assert(ops->init(stage.instance, stage.loop, BZ_QUEUE_ORDER_FIFO, 1) == BZ_OK);
         run(&stage, barge);
-        cr_assert(eq(u32, stage.order_count, barges));
-        cr_assert(eq(u64, stage.values[0], 1));
-        cr_assert(eq(u64, stage.values[1], barges ? 3 : 2), "%s", references[index]->name);
+        cr_assert_eq(stage.order_count, barges);
+        cr_assert_eq(stage.values[0], 1);
+        cr_assert_eq(stage.values[1], barges ? 3 : 2, "%s", references[index]->name);
     }
 }
 
@@ -375,7 +374,7 @@ static void run_chain(struct chain *chain, const struct bz_variant *variant, uin
     cr_assert(chain->ops->release(chain->instance) == BZ_OK);
     if (chain->ops->queued != NULL && chain->answered < count) {
         /* The 200th fails before it has released: those behind it wait for ever. */
-        cr_assert(eq(u32, chain->ops->queued(chain->instance), count - chain->answered - 1));
+        cr_assert_eq(chain->ops->queued(chain->instance), count - chain->answered - 1);
     }
     bz_loop_destroy(stage.loop);
 }
@@ -384,11 +383,11 @@ static void run_chain(struct chain *chain, const struct bz_variant *variant, uin
 Test(references_rules, twisted_callbacks_nest_until_the_stack_is_full) {
     struct chain chain;
     run_chain(&chain, &bz_variant_twisted, BZ_TWISTED_NESTING_MAX);
-    cr_assert(eq(u32, chain.answered, BZ_TWISTED_NESTING_MAX));
-    cr_assert(eq(u32, chain.depth_most, BZ_TWISTED_NESTING_MAX));
+    cr_assert_eq(chain.answered, BZ_TWISTED_NESTING_MAX);
+    cr_assert_eq(chain.depth_most, BZ_TWISTED_NESTING_MAX);
     run_chain(&chain, &bz_variant_twisted, 1000);
-    cr_assert(eq(u32, chain.answered, 199));
+    cr_assert_eq(chain.answered, 199);
     run_chain(&chain, &bz_variant_buzzer, 1000);
-    cr_assert(eq(u32, chain.answered, 1000));
-    cr_assert(eq(u32, chain.depth_most, 1));
+    cr_assert_eq(chain.answered, 1000);
+    cr_assert_eq(chain.depth_most, 1);
 }

@@ -2,7 +2,6 @@
  * of what ships. The numbers are those of CPython, where `buzzer-lab lockstep` compares whole runs.
  */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/group.h"
@@ -74,7 +73,7 @@ static void expect_order(const struct bz_rules *rules, const char *delays, const
     }
     cr_assert(bz_loop_run(stage.loop) == BZ_OK);
     bz_loop_destroy(stage.loop);
-    cr_assert(eq(str, stage.log, (char *)(uintptr_t)order));
+    cr_assert_str_eq(stage.log, (char *)(uintptr_t)order);
 }
 
 /* As heapq of CPython orders them; what ships keeps the order of arming. */
@@ -104,14 +103,14 @@ Test(runtime_rules, a_disarmed_timer_is_no_deadline) {
         cr_assert(bz_timer_arm(&stage.timers[index], 10 * (1 + (uint64_t)index)));
     }
     bz_timer_disarm(&stage.timers[0]);
-    cr_assert(eq(u64, bz_driver_next_deadline_ns(stage.loop), 20));
+    cr_assert_eq(bz_driver_next_deadline_ns(stage.loop), 20);
     bz_driver_set_now(stage.loop, 20);
-    cr_assert(eq(u32, bz_driver_queue_due_timers(stage.loop), 1));
+    cr_assert_eq(bz_driver_queue_due_timers(stage.loop), 1);
     bz_timer_disarm(&stage.timers[1]); /* due, and not yet run */
     bz_timer_disarm(&stage.timers[3]);
     bz_timer_disarm(&stage.timers[2]);
-    cr_assert(eq(u64, bz_driver_next_deadline_ns(stage.loop), BZ_TIME_NEVER));
-    cr_assert(eq(u32, bz_driver_ready_count(stage.loop), 0));
+    cr_assert_eq(bz_driver_next_deadline_ns(stage.loop), BZ_TIME_NEVER);
+    cr_assert_eq(bz_driver_ready_count(stage.loop), 0);
     bz_loop_destroy(stage.loop);
 }
 
@@ -131,8 +130,8 @@ Test(runtime_rules, a_crowd_of_disarmed_timers_is_swept) {
     }
     cr_assert(bz_loop_run(stage.loop) == BZ_OK);
     bz_loop_destroy(stage.loop);
-    cr_assert(
-        eq(str, stage.log, (char *)(uintptr_t) "mighjlnkpo")); /* heapq.heapify() of 110 to 119 */
+    cr_assert_str_eq(stage.log,
+                     (char *)(uintptr_t) "mighjlnkpo"); /* heapq.heapify() of 110 to 119 */
 }
 
 /* --- uncancel --------------------------------------------------------------------------------- */
@@ -150,7 +149,7 @@ static void expect_after_uncancel(const struct bz_rules *rules, enum bz_status s
     struct stage stage;
     begin(&stage, rules);
     play(&stage, takes_back);
-    cr_assert(eq(u32, stage.requests, 0));
+    cr_assert_eq(stage.requests, 0);
     cr_assert(stage.status == status, "%s", bz_status_name(stage.status));
 }
 
@@ -183,7 +182,7 @@ static void expect_requests_after_failure(const struct bz_rules *rules, uint32_t
     begin(&stage, rules);
     play(&stage, waits_for_failure);
     cr_assert(stage.status == BZ_FAILED);
-    cr_assert(eq(u32, stage.requests, requests));
+    cr_assert_eq(stage.requests, requests);
 }
 
 Test(runtime_rules, a_group_before_313_does_not_take_a_late_request_back) {
@@ -273,7 +272,7 @@ static void expect_cancels(const struct bz_rules *rules,
     bz_driver_observe(stage.loop, &stage.observer);
     play(&stage, body_fails);
     cr_assert(stage.status == BZ_FAILED);
-    cr_assert(eq(str, stage.log, (char *)(uintptr_t)order));
+    cr_assert_str_eq(stage.log, (char *)(uintptr_t)order);
 }
 
 Test(runtime_rules, the_order_of_children_is_a_choice_in_asyncio) {
@@ -345,7 +344,7 @@ static void expect_items(const struct bz_variant *variant, const char *order) {
         note(&stage, (char)('a' + (int)value));
     }
     bz_loop_destroy(stage.loop);
-    cr_assert(eq(str, stage.log, (char *)(uintptr_t)order));
+    cr_assert_str_eq(stage.log, (char *)(uintptr_t)order);
 }
 
 Test(runtime_rules, items_of_one_priority) {

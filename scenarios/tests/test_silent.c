@@ -61,7 +61,7 @@ Test(silent, modelled) {
             count++;
         }
     }
-    cr_assert(lt(u32, 10, count));
+    cr_assert_lt(10, count);
 }
 
 Test(silent, pool) {
@@ -105,8 +105,8 @@ Test(silent, at_the_least_of_every_parameter) {
             program.args.values[index] = (*next)->params[index].least;
         }
         struct tst_seeds result = tst_run_seeds(&program, SEEDS / 4);
-        cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s, seed %llu: %s",
-                  (*next)->name, (unsigned long long)result.seed, result.violation.message);
+        cr_assert_null((void *)result.violation.oracle, "%s, seed %llu: %s", (*next)->name,
+                       (unsigned long long)result.seed, result.violation.message);
     }
 }
 
@@ -145,8 +145,8 @@ Test(silent, barrier_whose_guests_take_their_time) {
         cr_assert(bz_program_set_list(&program, settings[index], error, sizeof error), "%s", error);
         cr_assert(bz_program_measure(&program));
         struct tst_seeds result = tst_run_seeds(&program, BZ_SAN_ADDRESS ? 10 : 250);
-        cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s, seed %llu: %s",
-                  settings[index], (unsigned long long)result.seed, result.violation.message);
+        cr_assert_null((void *)result.violation.oracle, "%s, seed %llu: %s", settings[index],
+                       (unsigned long long)result.seed, result.violation.message);
     }
 }
 
@@ -161,10 +161,9 @@ Test(silent, when_the_step_limit_comes_at_once) {
                 program.steps_max = steps_max;
                 cr_assert(bz_program_measure(&program));
                 struct tst_seeds result = tst_run_seeds(&program, 25);
-                cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s, %u steps: %s",
-                          (*next)->name, steps_max, result.violation.message);
-                cr_assert(lt(u64, 0, result.out_of_steps), "%s, %u steps", (*next)->name,
-                          steps_max);
+                cr_assert_null((void *)result.violation.oracle, "%s, %u steps: %s", (*next)->name,
+                               steps_max, result.violation.message);
+                cr_assert_lt(0, result.out_of_steps, "%s, %u steps", (*next)->name, steps_max);
             }
         }
     }
@@ -177,8 +176,8 @@ static void expect_cut_short(const struct bz_scenario *scenario, const char *set
     cr_assert(bz_program_set_list(&program, settings, error, sizeof error), "%s", error);
     cr_assert(bz_program_measure(&program));
     struct tst_seeds result = tst_run_seeds(&program, BZ_SAN_ADDRESS ? 1 : 5);
-    cr_assert(eq(ptr, (void *)result.violation.oracle, NULL), "%s", result.violation.message);
-    cr_assert(lt(u64, 0, result.out_of_steps));
+    cr_assert_null((void *)result.violation.oracle, "%s", result.violation.message);
+    cr_assert_lt(0, result.out_of_steps);
 }
 
 /* Tasks that yield a thousand times between two operations are busy. */

@@ -211,9 +211,9 @@ static struct bz_campaign_result run(const struct bz_program *program, uint64_t 
 
 static void expect_silence(const struct bz_program *program, bool draws_sizes) {
     struct bz_campaign_result result = run(program, 0, RUNS_BY_DEFAULT, draws_sizes);
-    cr_assert(eq(u64, result.violations, 0), "seed %llu: %s",
-              (unsigned long long)result.findings[0].seed, result.findings[0].violation.message);
-    cr_assert(eq(u64, result.out_of_steps, 0));
+    cr_assert_eq(result.violations, 0, "seed %llu: %s", (unsigned long long)result.findings[0].seed,
+                 result.findings[0].violation.message);
+    cr_assert_eq(result.out_of_steps, 0);
 }
 
 static void expect_found(const struct bz_program *program) {
@@ -222,8 +222,8 @@ static void expect_found(const struct bz_program *program) {
     for (uint64_t range = 0; range < 2 * RANGES; range++) {
         uint64_t seed_first = range < RANGES ? range * SCHEDULES : bz_seed_mix(range);
         struct bz_campaign_result result = run(program, seed_first, SCHEDULES, true);
-        cr_expect(lt(u64, 0, result.violations), "%s, from seed %llu: not found",
-                  program->variant->name, (unsigned long long)seed_first);
+        cr_expect_lt(0, result.violations, "%s, from seed %llu: not found", program->variant->name,
+                     (unsigned long long)seed_first);
         most = result.runs > most ? result.runs : most;
         sum += result.runs;
     }
@@ -259,8 +259,8 @@ Test(sizes, the_same_without_a_fault_is_silent) {
 
 static uint64_t digest_of(const struct bz_program *program, uint64_t seed) {
     struct bz_world *world = bz_program_new_world(program);
-    cr_assert(ne(ptr, world, NULL));
-    cr_assert(eq(int, bz_program_run(program, world, seed), BZ_RUN_PASSED));
+    cr_assert_not_null(world);
+    cr_assert_eq(bz_program_run(program, world, seed), BZ_RUN_PASSED);
     uint64_t digest = bz_judge_digest(world->judge);
     bz_world_destroy(world);
     return digest;
@@ -269,7 +269,7 @@ static uint64_t digest_of(const struct bz_program *program, uint64_t seed) {
 /* Of a campaign of one run. */
 static uint64_t campaign_digest(const struct bz_program *program, uint64_t seed, bool draws_sizes) {
     struct bz_campaign_result result = run(program, seed, 1, draws_sizes);
-    cr_assert(eq(u64, result.runs, 1));
+    cr_assert_eq(result.runs, 1);
     return result.digest_first;
 }
 
@@ -281,11 +281,11 @@ static void expect_token(const struct bz_program *program, uint64_t seed) {
     char error[BZ_ERROR_BYTES];
     uint64_t digest;
     bz_sizes_draw(program, seed, &drawn);
-    cr_assert(eq(u64, campaign_digest(program, seed, true), digest_of(&drawn, seed)));
+    cr_assert_eq(campaign_digest(program, seed, true), digest_of(&drawn, seed));
     bz_token_format(&drawn, seed, digest_of(&drawn, seed), token, sizeof token);
     cr_assert(bz_token_parse(token, &tst_catalog, &named, &seed, &digest, error, sizeof error),
               "%s", error);
-    cr_assert(eq(u64, digest_of(&named, seed), digest), "%s", token);
+    cr_assert_eq(digest_of(&named, seed), digest, "%s", token);
 }
 
 /* One of four, in every scenario that has sizes; the others are those of a campaign that draws
@@ -305,11 +305,11 @@ Test(sizes, a_run_is_that_of_the_program_that_its_token_names) {
                 drawn++;
                 expect_token(&program, seed);
             } else if (seed % 10 == 0) {
-                cr_assert(eq(u64, campaign_digest(&program, seed, true),
-                             campaign_digest(&program, seed, false)));
+                cr_assert_eq(campaign_digest(&program, seed, true),
+                             campaign_digest(&program, seed, false));
             }
         }
-        cr_assert(eq(u32, drawn, 100), "%s", (*next)->name);
+        cr_assert_eq(drawn, 100, "%s", (*next)->name);
     }
 }
 
@@ -325,29 +325,28 @@ Test(sizes, what_is_set_is_not_drawn) {
     for (uint64_t seed = 0; seed < 10000; seed++) {
         bz_sizes_draw(&program, seed, &drawn);
         bz_sizes_draw(&pinned, seed, &other);
-        cr_assert(eq(i64, other.args.values[1], 4));
-        cr_assert(eq(u32, other.starvation_bound, 7));
+        cr_assert_eq(other.args.values[1], 4);
+        cr_assert_eq(other.starvation_bound, 7);
         different += drawn.args.values[1] != 4;
         larger += drawn.starvation_bound > BZ_STARVATION_BOUND_DEFAULT;
         drawn.args.values[1] = 4;
-        cr_assert(
-            eq(int, memcmp(drawn.args.values, other.args.values, sizeof drawn.args.values), 0));
+        cr_assert_eq(memcmp(drawn.args.values, other.args.values, sizeof drawn.args.values), 0);
     }
-    cr_assert(lt(u32, 1000, different));
-    cr_assert(lt(u32, 50, larger));
+    cr_assert_lt(1000, different);
+    cr_assert_lt(50, larger);
 }
 
 static void expect_same(const struct bz_campaign_result *a, const struct bz_campaign_result *b) {
-    cr_assert(eq(u64, a->runs, b->runs));
-    cr_assert(eq(u64, a->digest, b->digest));
-    cr_assert(eq(u64, a->violations, b->violations));
-    cr_assert(eq(u64, a->stats.steps, b->stats.steps));
-    cr_assert(eq(u64, a->distinct, b->distinct));
-    cr_assert(eq(u32, a->finding_count, b->finding_count));
+    cr_assert_eq(a->runs, b->runs);
+    cr_assert_eq(a->digest, b->digest);
+    cr_assert_eq(a->violations, b->violations);
+    cr_assert_eq(a->stats.steps, b->stats.steps);
+    cr_assert_eq(a->distinct, b->distinct);
+    cr_assert_eq(a->finding_count, b->finding_count);
     for (uint32_t index = 0; index < a->finding_count; index++) {
-        cr_assert(eq(u64, a->findings[index].seed, b->findings[index].seed));
-        cr_assert(eq(u64, a->findings[index].digest, b->findings[index].digest));
-        cr_assert(eq(u64, a->findings[index].count, b->findings[index].count));
+        cr_assert_eq(a->findings[index].seed, b->findings[index].seed);
+        cr_assert_eq(a->findings[index].digest, b->findings[index].digest);
+        cr_assert_eq(a->findings[index].count, b->findings[index].count);
     }
 }
 
@@ -372,7 +371,7 @@ Test(sizes, workers_and_pauses_change_no_result) {
         struct bz_campaign_result whole;
         struct bz_campaign_result other;
         cr_assert(bz_campaign_run(&config, &whole));
-        cr_assert(lt(u64, 0, whole.violations));
+        cr_assert_lt(0, whole.violations);
         config.jobs = 3;
         cr_assert(bz_campaign_run(&config, &other));
         expect_same(&whole, &other);
@@ -393,7 +392,7 @@ Test(sizes, code_that_dies_in_a_large_run_is_a_finding) {
     struct bz_program program = program_of(&bz_scenario_contended, &dying);
     program.contain.is_on = true;
     struct bz_campaign_result one = run(&program, 0, SCHEDULES, false);
-    cr_assert(eq(u64, one.violations, 0));
+    cr_assert_eq(one.violations, 0);
     struct bz_campaign_config config = {
         .program = &program, .runs = SCHEDULES / 4, .keep_going = true, .draws_sizes = true};
     struct bz_campaign_result many;
@@ -401,10 +400,10 @@ Test(sizes, code_that_dies_in_a_large_run_is_a_finding) {
     config.jobs = 2;
     cr_assert(bz_campaign_run(&config, &many));
     expect_same(&one, &many);
-    cr_assert(lt(u64, 0, one.violations));
-    cr_assert(eq(u64, one.lack[0], 0));
+    cr_assert_lt(0, one.violations);
+    cr_assert_eq(one.lack[0], 0);
     for (uint32_t index = 0; index < one.finding_count; index++) {
-        cr_assert(eq(str, (char *)one.findings[index].violation.oracle, (char *)"crash"));
+        cr_assert_str_eq((char *)one.findings[index].violation.oracle, (char *)"crash");
         cr_assert(bz_sizes_are_drawn(&program, one.findings[index].seed));
     }
 }

@@ -18,11 +18,11 @@ static void expect_hits(const struct bz_scenario *scenario, enum bz_order order,
     struct bz_program program = tst_program(scenario, &bz_variant_buzzer, order);
     struct tst_seeds result = tst_run_seeds(&program, SEEDS);
     for (int window = (int)first; window <= (int)last; window++) {
-        cr_assert(lt(u64, 0, hits(&result.stats, (enum bz_window)window)), "%s, order %s: %s",
-                  scenario->name, bz_order_name(order), bz_window_name((enum bz_window)window));
+        cr_assert_lt(0, hits(&result.stats, (enum bz_window)window), "%s, order %s: %s",
+                     scenario->name, bz_order_name(order), bz_window_name((enum bz_window)window));
     }
-    cr_assert(lt(u64, 0, result.stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN]), "%s, order %s",
-              scenario->name, bz_order_name(order));
+    cr_assert_lt(0, result.stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN], "%s, order %s",
+                 scenario->name, bz_order_name(order));
 }
 
 Test(windows, restaurant_hits_every_one_of_them) {
@@ -44,11 +44,11 @@ Test(windows, guests_change_their_minds_everywhere) {
         program.cancel_windows = BZ_WINDOWS_NONE;
         struct tst_seeds result = tst_run_seeds(&program, SEEDS);
         const uint64_t *acquire = result.stats.windows[BZ_OP_ACQUIRE];
-        cr_assert(eq(u64, result.stats.injected, 0));
-        cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WAITING]), "before the buzzer");
-        cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WOKEN]), "after the buzzer");
-        cr_assert(lt(u64, 0, hits(&result.stats, BZ_WINDOW_HOLDING)), "while seated");
-        cr_assert(lt(u64, 0, hits(&result.stats, BZ_WINDOW_DONE)), "after they have left");
+        cr_assert_eq(result.stats.injected, 0);
+        cr_assert_lt(0, acquire[BZ_WINDOW_WAITING], "before the buzzer");
+        cr_assert_lt(0, acquire[BZ_WINDOW_WOKEN], "after the buzzer");
+        cr_assert_lt(0, hits(&result.stats, BZ_WINDOW_HOLDING), "while seated");
+        cr_assert_lt(0, hits(&result.stats, BZ_WINDOW_DONE), "after they have left");
     }
 }
 
@@ -62,8 +62,8 @@ Test(windows, groups_and_deadlines_strike_in_the_window) {
             program.cancel_windows = BZ_WINDOWS_NONE;
             struct tst_seeds result = tst_run_seeds(&program, SEEDS);
             const uint64_t *acquire = result.stats.windows[BZ_OP_ACQUIRE];
-            cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WAITING]), "%s", scenarios[index]->name);
-            cr_assert(lt(u64, 0, acquire[BZ_WINDOW_WOKEN]), "%s", scenarios[index]->name);
+            cr_assert_lt(0, acquire[BZ_WINDOW_WAITING], "%s", scenarios[index]->name);
+            cr_assert_lt(0, acquire[BZ_WINDOW_WOKEN], "%s", scenarios[index]->name);
         }
     }
 }
@@ -80,9 +80,9 @@ Test(windows, those_who_wait_for_each_other_are_struck_in_the_window) {
             program.cancel_windows = BZ_WINDOWS_NONE;
             struct tst_seeds result = tst_run_seeds(&program, SEEDS);
             const uint64_t *wait = result.stats.windows[BZ_OP_WAIT];
-            cr_assert(eq(u64, result.stats.injected, 0));
-            cr_assert(lt(u64, 0, wait[BZ_WINDOW_WAITING]), "%s", scenarios[index]->name);
-            cr_assert(lt(u64, 0, wait[BZ_WINDOW_WOKEN]), "%s", scenarios[index]->name);
+            cr_assert_eq(result.stats.injected, 0);
+            cr_assert_lt(0, wait[BZ_WINDOW_WAITING], "%s", scenarios[index]->name);
+            cr_assert_lt(0, wait[BZ_WINDOW_WOKEN], "%s", scenarios[index]->name);
         }
     }
 }
@@ -97,7 +97,7 @@ Test(windows, none_is_hit_with_cancel_off) {
             struct bz_program program =
                 tst_program(*next, &bz_variant_buzzer, (enum bz_order)order);
             bool is_accepted = bz_program_set(&program, "cancel", "off", error, sizeof error);
-            cr_assert(eq(int, is_accepted, (*next)->runs_uncancelled), "%s", (*next)->name);
+            cr_assert_eq(is_accepted, (*next)->runs_uncancelled, "%s", (*next)->name);
             if (!is_accepted) {
                 cr_assert(strstr(error, (*next)->name) != NULL, "%s", error);
                 continue;
@@ -110,9 +110,9 @@ Test(windows, none_is_hit_with_cancel_off) {
             for (int window = 0; window < BZ_WINDOW_COUNT; window++) {
                 total += hits(&result.stats, (enum bz_window)window);
             }
-            cr_assert(eq(u64, total, 0), "%s, order %s", (*next)->name, bz_order_name(order));
+            cr_assert_eq(total, 0, "%s, order %s", (*next)->name, bz_order_name(order));
             accepted++;
         }
     }
-    cr_assert(eq(u32, accepted, 20));
+    cr_assert_eq(accepted, 20);
 }

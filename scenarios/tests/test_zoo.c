@@ -22,13 +22,14 @@ static void expect_found(const struct bz_variant *entry, const struct bz_scenari
                          enum bz_order order) {
     struct bz_program program = program_of(entry, scenario, order);
     struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-    cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s in %s, order %s: nothing found",
-              entry->name, scenario->name, bz_order_name(order));
-    cr_assert(eq(str, (char *)result.violation.oracle, (char *)entry->fault->oracle),
-              "%s in %s, order %s, seed %llu: %s", entry->name, scenario->name,
-              bz_order_name(order), (unsigned long long)result.seed, result.violation.message);
+    cr_assert_not_null((void *)result.violation.oracle, "%s in %s, order %s: nothing found",
+                       entry->name, scenario->name, bz_order_name(order));
+    cr_assert_str_eq((char *)result.violation.oracle, (char *)entry->fault->oracle,
+                     "%s in %s, order %s, seed %llu: %s", entry->name, scenario->name,
+                     bz_order_name(order), (unsigned long long)result.seed,
+                     result.violation.message);
     program.variant = bz_catalog_twin(&tst_catalog, entry, program.args.primitive);
-    cr_assert(ne(ptr, (void *)program.variant, NULL), "%s", entry->name);
+    cr_assert_not_null((void *)program.variant, "%s", entry->name);
     tst_expect_silence(&program, SEEDS);
 }
 
@@ -68,9 +69,9 @@ Test(zoo, lock_double_grant_lets_two_in) {
     struct bz_program program =
         tst_program(&bz_scenario_restaurant, &silent_promise, BZ_ORDER_FIFO);
     struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-    cr_assert(ne(ptr, (void *)result.violation.oracle, NULL));
-    cr_assert(eq(str, (char *)result.violation.oracle, (char *)"mutual-exclusion"), "seed %llu: %s",
-              (unsigned long long)result.seed, result.violation.message);
+    cr_assert_not_null((void *)result.violation.oracle);
+    cr_assert_str_eq((char *)result.violation.oracle, (char *)"mutual-exclusion", "seed %llu: %s",
+                     (unsigned long long)result.seed, result.violation.message);
 }
 
 /* A semaphore that claims no order lets C in before B, and may. */
@@ -83,9 +84,9 @@ Test(zoo, handoff_judges_the_order_of_who_claims_one) {
         tst_expect_silence(&program, SEEDS);
         program.variant = &bz_variant_zoo_sem_barge;
         struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-        cr_assert(ne(ptr, (void *)result.violation.oracle, NULL));
-        cr_assert(eq(str, (char *)result.violation.oracle, (char *)"fifo"), "seed %llu: %s",
-                  (unsigned long long)result.seed, result.violation.message);
+        cr_assert_not_null((void *)result.violation.oracle);
+        cr_assert_str_eq((char *)result.violation.oracle, (char *)"fifo", "seed %llu: %s",
+                         (unsigned long long)result.seed, result.violation.message);
     }
 }
 
@@ -105,7 +106,7 @@ Test(zoo, every_scenario_finds_the_window_bug) {
             struct bz_program program =
                 tst_program(*next, &bz_variant_zoo_lock_woken_cancel, (enum bz_order)order);
             struct tst_seeds result = tst_run_seeds(&program, SEEDS);
-            cr_assert(ne(ptr, (void *)result.violation.oracle, NULL), "%s", (*next)->name);
+            cr_assert_not_null((void *)result.violation.oracle, "%s", (*next)->name);
         }
     }
 }

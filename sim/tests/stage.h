@@ -231,7 +231,7 @@ static inline void stage_open(struct stage *stage, const struct bz_variant *vari
                               const struct bz_judge_config *config) {
     memset(stage, 0, sizeof *stage);
     stage->world = bz_world_new(config, variant);
-    cr_assert(ne(ptr, stage->world, NULL));
+    cr_assert_not_null(stage->world);
     stage_begin_run(stage->world);
 }
 
@@ -286,7 +286,7 @@ static inline void stage_begin_pool(struct stage *stage, const struct bz_variant
 /* Guests are named a, b, c in the order in which they come. */
 static inline void stage_guest(struct stage *stage, const char *script) {
     uint32_t index = stage->count++;
-    cr_assert(lt(u32, index, STAGE_GUESTS_MAX));
+    cr_assert_lt(index, STAGE_GUESTS_MAX);
     stage->names[index][0] = (char)('a' + (char)index);
     stage->actors[index] = (struct tst_actor){.name = stage->names[index],
                                               .script = script,
@@ -296,7 +296,7 @@ static inline void stage_guest(struct stage *stage, const char *script) {
                                               .object = stage};
     stage->tasks[index] = bz_task_spawn(stage->world->loop, stage->names[index], 0, tst_actor_run,
                                         &stage->actors[index]);
-    cr_assert(ne(ptr, stage->tasks[index], NULL));
+    cr_assert_not_null(stage->tasks[index]);
 }
 
 /* Plays the guests by the plan, to the end. */
@@ -305,7 +305,7 @@ static inline enum bz_run_end stage_play(struct stage *stage, const char *words)
     char word[8];
     while (tst_actor_next(&words, word, sizeof word)) {
         uint32_t step = ++plan->length;
-        cr_assert(lt(u32, step, STAGE_PLAN_MAX));
+        cr_assert_lt(step, STAGE_PLAN_MAX);
         const char *who = word;
         plan->is_jump[step] = *who == '+';
         who += *who == '+';
@@ -326,20 +326,20 @@ static inline void stage_end(struct stage *stage) {
 static inline void stage_expect_violation(const struct stage *stage, const char *oracle,
                                           uint32_t step, const char *fragment) {
     const struct bz_violation *violation = &stage->world->judge->violation;
-    cr_assert(ne(ptr, (void *)violation->oracle, NULL), "%s stayed silent at step %u: %s", oracle,
-              stage->world->judge->step, stage->log.text);
+    cr_assert_not_null((void *)violation->oracle, "%s stayed silent at step %u: %s", oracle,
+                       stage->world->judge->step, stage->log.text);
     tst_text(violation->oracle, oracle);
-    cr_assert(ne(ptr, strstr(violation->message, fragment), NULL), "'%s' does not say '%s'",
-              violation->message, fragment);
-    cr_assert(eq(u32, violation->step, step), "%s", violation->message);
-    cr_assert(eq(int, stage->world->judge->end, BZ_RUN_VIOLATED));
+    cr_assert_not_null(strstr(violation->message, fragment), "'%s' does not say '%s'",
+                       violation->message, fragment);
+    cr_assert_eq(violation->step, step, "%s", violation->message);
+    cr_assert_eq(stage->world->judge->end, BZ_RUN_VIOLATED);
 }
 
 static inline void stage_expect_pass(const struct stage *stage) {
     const struct bz_violation *violation = &stage->world->judge->violation;
-    cr_assert(eq(ptr, (void *)violation->oracle, NULL), "%s, step %u: %s", violation->oracle,
-              violation->step, violation->message);
-    cr_assert(eq(int, stage->world->judge->end, BZ_RUN_PASSED));
+    cr_assert_null((void *)violation->oracle, "%s, step %u: %s", violation->oracle, violation->step,
+                   violation->message);
+    cr_assert_eq(stage->world->judge->end, BZ_RUN_PASSED);
 }
 
 static inline void stage_guests(struct stage *stage, const char *const *scripts) {

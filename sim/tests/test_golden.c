@@ -43,7 +43,7 @@ Test(golden, seeds_mean_what_they_meant) {
                          (unsigned long long)world->judge->digest);
         }
     }
-    cr_assert(eq(u32, changed, 0));
+    cr_assert_eq(changed, 0);
     bz_world_destroy(worlds[0]);
     bz_world_destroy(worlds[1]);
 }

@@ -57,7 +57,7 @@ static inline enum bz_status toy_acquire(void *instance) {
     }
     struct bz_mem *mem = bz_loop_mem(toy->queue.loop);
     struct bz_waiter *waiter = bz_mem_alloc(mem, sizeof *waiter);
-    cr_assert(ne(ptr, waiter, NULL));
+    cr_assert_not_null(waiter);
     enum bz_status status = bz_deque_wait(&toy->queue, waiter);
     bz_mem_free(mem, waiter, sizeof *waiter);
     toy->value -= status == BZ_OK;

@@ -1,6 +1,5 @@
 /* How lock-step makes a program smaller. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 
 #include "tools/lab/lockstep/smaller.h"
@@ -29,24 +28,24 @@ Test(lockstep, removes_an_operation_inside_another) {
     static struct bz_script script;
     write_script(&script);
     bz_script_remove(&script, 1);
-    cr_assert(eq(u32, script.op_count, 10));
-    cr_assert(eq(u32, script.ops[0].span, 1));
-    cr_assert(eq(u32, script.ops[1].verb, BZ_VERB_SLEEP));
-    cr_assert(eq(u32, script.tasks[0].count, 3));
-    cr_assert(eq(u32, script.tasks[1].first, 3));
-    cr_assert(eq(u32, script.tasks[1].count, 7));
+    cr_assert_eq(script.op_count, 10);
+    cr_assert_eq(script.ops[0].span, 1);
+    cr_assert_eq(script.ops[1].verb, BZ_VERB_SLEEP);
+    cr_assert_eq(script.tasks[0].count, 3);
+    cr_assert_eq(script.tasks[1].first, 3);
+    cr_assert_eq(script.tasks[1].count, 7);
 }
 
 Test(lockstep, removes_a_child_and_numbers_the_others_again) {
     static struct bz_script script;
     write_script(&script);
     bz_script_remove(&script, 5);
-    cr_assert(eq(u32, script.child_count, 2));
-    cr_assert(eq(u32, script.ops[4].span, 2));
-    cr_assert(eq(u32, script.ops[5].verb, BZ_VERB_CHILD));
-    cr_assert(eq(u32, script.ops[5].number, 1));
-    cr_assert(eq(u32, script.ops[7].number, 2));
-    cr_assert(eq(u32, script.tasks[1].count, 5));
+    cr_assert_eq(script.child_count, 2);
+    cr_assert_eq(script.ops[4].span, 2);
+    cr_assert_eq(script.ops[5].verb, BZ_VERB_CHILD);
+    cr_assert_eq(script.ops[5].number, 1);
+    cr_assert_eq(script.ops[7].number, 2);
+    cr_assert_eq(script.tasks[1].count, 5);
 }
 
 /* Objects a, b, c and d, which shares the lock of c; an operation uses d. */
@@ -61,12 +60,12 @@ Test(lockstep, removes_an_object_that_nothing_uses) {
     script.ops[1].verb = BZ_VERB_WAIT;
     script.ops[1].object = 3;
     bz_script_remove_object(&script, 1);
-    cr_assert(eq(u32, script.object_count, 3));
-    cr_assert(eq(chr, script.objects[1].name[0], 'c'));
-    cr_assert(eq(chr, script.objects[2].name[0], 'd'));
-    cr_assert(eq(u32, script.objects[2].lock, 2));
-    cr_assert(eq(u32, script.ops[1].object, 2));
-    cr_assert(eq(chr, script.objects[3].name[0], '\0'));
+    cr_assert_eq(script.object_count, 3);
+    cr_assert_eq(script.objects[1].name[0], 'c');
+    cr_assert_eq(script.objects[2].name[0], 'd');
+    cr_assert_eq(script.objects[2].lock, 2);
+    cr_assert_eq(script.ops[1].object, 2);
+    cr_assert_eq(script.objects[3].name[0], '\0');
 }
 
 /* The sides differ as long as task b fails anywhere, and a choice of step 7 is there. */
@@ -93,11 +92,11 @@ Test(lockstep, shrinks_to_what_differs) {
         cr_assert(bz_tape_append(&pair.tape, (struct bz_choice){.step = step}));
     }
     uint64_t tried = bz_pair_shrink(&pair, fails_in_b, &calls);
-    cr_assert(eq(u64, tried, calls));
-    cr_assert(eq(u32, pair.script.tasks[0].count, 0));
-    cr_assert(eq(u32, pair.script.op_count, 3)); /* group { child { fail } } */
-    cr_assert(eq(u32, pair.script.ops[2].verb, BZ_VERB_FAIL));
-    cr_assert(eq(sz, pair.tape.count, 1));
-    cr_assert(eq(u32, pair.tape.choices[0].step, 7));
+    cr_assert_eq(tried, calls);
+    cr_assert_eq(pair.script.tasks[0].count, 0);
+    cr_assert_eq(pair.script.op_count, 3); /* group { child { fail } } */
+    cr_assert_eq(pair.script.ops[2].verb, BZ_VERB_FAIL);
+    cr_assert_eq(pair.tape.count, 1);
+    cr_assert_eq(pair.tape.choices[0].step, 7);
     bz_tape_fini(&pair.tape);
 }

@@ -3,14 +3,13 @@
 #define BZ_TRACES_TESTS_SAMPLE_H
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "traces/trace.h"
 
-#define tst_text(actual, expected) cr_assert(eq(str, (char *)(actual), (char *)(expected)))
+#define tst_text(actual, expected) cr_assert_str_eq((char *)(actual), (char *)(expected))
 
 static inline void tst_sample_choices(struct bz_trace *trace) {
     const uint64_t absent = BZ_TRACE_ABSENT;
@@ -103,7 +102,7 @@ static inline void tst_sample(struct bz_trace *trace) {
 /* The whole file as text; the caller frees it. */
 static inline char *tst_read_file(const char *path, size_t *length) {
     FILE *file = fopen(path, "rb");
-    cr_assert(ne(ptr, file, NULL), "cannot open %s", path);
+    cr_assert_not_null(file, "cannot open %s", path);
     char *text = calloc(1, 1 << 20);
     *length = fread(text, 1, (1 << 20) - 1, file);
     fclose(file);

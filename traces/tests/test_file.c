@@ -18,7 +18,7 @@ struct folder {
 
 static void folder_make(struct folder *folder) {
     snprintf(folder->path, sizeof folder->path, "/tmp/buzzer-traces-XXXXXX");
-    cr_assert(ne(ptr, mkdtemp(folder->path), NULL));
+    cr_assert_not_null(mkdtemp(folder->path));
 }
 
 static const char *in(const struct folder *folder, const char *name, char buffer[128]) {
@@ -40,23 +40,23 @@ static void folder_end(struct folder *folder, unsigned expected) {
     }
     closedir(list);
     rmdir(folder->path);
-    cr_assert(eq(u32, count, expected), "files that were left behind");
+    cr_assert_eq(count, expected, "files that were left behind");
 }
 
 static void expect_same(const struct bz_trace *a, const struct bz_trace *b) {
     char *left = bz_trace_print(a);
     char *right = bz_trace_print(b);
     tst_text(left, right);
-    cr_assert(eq(sz, a->event_count, b->event_count));
+    cr_assert_eq(a->event_count, b->event_count);
     for (size_t index = 0; index < a->event_count; index++) {
         cr_assert(bz_trace_event_equal(&a->events[index], &b->events[index]), "event %zu", index);
     }
-    cr_assert(eq(u64, a->seed, b->seed));
-    cr_assert(eq(u64, a->digest, b->digest));
-    cr_assert(eq(sz, a->choice_count, b->choice_count));
-    cr_assert(eq(sz, a->param_count, b->param_count));
-    cr_assert(eq(sz, a->task_count, b->task_count));
-    cr_assert(eq(sz, a->object_count, b->object_count));
+    cr_assert_eq(a->seed, b->seed);
+    cr_assert_eq(a->digest, b->digest);
+    cr_assert_eq(a->choice_count, b->choice_count);
+    cr_assert_eq(a->param_count, b->param_count);
+    cr_assert_eq(a->task_count, b->task_count);
+    cr_assert_eq(a->object_count, b->object_count);
     free(left);
     free(right);
 }
@@ -110,7 +110,7 @@ static enum bz_trace_seal seal_of(const char *old, const char *new) {
     char *golden = tst_read_file(GOLDEN, &length);
     char *edited = malloc(length + strlen(new) + 1);
     const char *place = strstr(golden, old);
-    cr_assert(ne(ptr, (void *)place, NULL), "%s", old);
+    cr_assert_not_null((void *)place, "%s", old);
     int bytes =
         sprintf(edited, "%.*s%s%s", (int)(place - golden), golden, new, place + strlen(old));
     cr_assert(bz_trace_parse(&trace, edited, (size_t)bytes, "f", error, sizeof error), "%s", error);
@@ -122,17 +122,17 @@ static enum bz_trace_seal seal_of(const char *old, const char *new) {
 }
 
 Test(file, knows_whether_it_was_edited) {
-    cr_assert(eq(int, seal_of("{", "{"), BZ_TRACE_WHOLE));
-    cr_assert(eq(int, seal_of("\"format\": ", "\n\n\"other\": 7, \"format\":"), BZ_TRACE_WHOLE));
-    cr_assert(eq(int, seal_of("af\",\n  \"checksum\": ", "af\", \"other\": "), BZ_TRACE_UNSEALED));
+    cr_assert_eq(seal_of("{", "{"), BZ_TRACE_WHOLE);
+    cr_assert_eq(seal_of("\"format\": ", "\n\n\"other\": 7, \"format\":"), BZ_TRACE_WHOLE);
+    cr_assert_eq(seal_of("af\",\n  \"checksum\": ", "af\", \"other\": "), BZ_TRACE_UNSEALED);
     static const char *const edits[][2] = {{"buzzer 0.1.0", "buzzer 0.0.9"},
                                            {"{\"step\":6,\"kind\":\"delay\",\"value\":1},", ""},
                                            {"\"time_ns\":0", "\"time_ns\":1"},
                                            {"was overtaken", "was taken over"},
                                            {"00000000000000af", "00000000000000ae"}};
     for (size_t index = 0; index < sizeof edits / sizeof edits[0]; index++) {
-        cr_assert(eq(int, seal_of(edits[index][0], edits[index][1]), BZ_TRACE_EDITED), "%s",
-                  edits[index][0]);
+        cr_assert_eq(seal_of(edits[index][0], edits[index][1]), BZ_TRACE_EDITED, "%s",
+                     edits[index][0]);
     }
 }
 
@@ -150,8 +150,8 @@ Test(file, round_trip) {
         cr_assert(bz_trace_read(&back, path, error, sizeof error), "%s", error);
         expect_same(&trace, &back);
         tst_text(back.choices[2].role, "callback");
-        cr_assert(eq(u64, back.choices[1].value, BZ_TRACE_ABSENT));
-        cr_assert(eq(u64, back.events[4].time_ns, BZ_TRACE_NUMBER_MAX));
+        cr_assert_eq(back.choices[1].value, BZ_TRACE_ABSENT);
+        cr_assert_eq(back.events[4].time_ns, BZ_TRACE_NUMBER_MAX);
         tst_text(back.params[1].name, "primitive");
         tst_text(back.verdict.message, trace.verdict.message);
         bz_trace_fini(&back);
@@ -173,7 +173,7 @@ Test(file, an_empty_run_is_a_trace) {
     char *text = bz_trace_print(&trace);
     cr_assert(bz_trace_parse(&back, text, strlen(text), "f", error, sizeof error), "%s", error);
     expect_same(&trace, &back);
-    cr_assert(ne(ptr, strstr(text, "\"events\": [],\n"), NULL));
+    cr_assert_not_null(strstr(text, "\"events\": [],\n"));
     bz_trace_fini(&back);
     bz_trace_fini(&trace);
     free(text);
@@ -183,10 +183,10 @@ static void expect_refused(const char *path, const char *reason) {
     struct bz_trace trace;
     char error[BZ_TRACE_ERROR_BYTES] = "";
     cr_assert(not(bz_trace_read(&trace, path, error, sizeof error)), "%s was read", path);
-    cr_assert(eq(int, strncmp(error, path, strlen(path)), 0), "the message is: %s", error);
-    cr_assert(ne(ptr, strstr(error, reason), NULL), "the message is: %s", error);
-    cr_assert(eq(sz, trace.event_count, 0));
-    cr_assert(eq(ptr, trace.chunks, NULL), "the trace is empty");
+    cr_assert_eq(strncmp(error, path, strlen(path)), 0, "the message is: %s", error);
+    cr_assert_not_null(strstr(error, reason), "the message is: %s", error);
+    cr_assert_eq(trace.event_count, 0);
+    cr_assert_null(trace.chunks, "the trace is empty");
 }
 
 Test(file, only_regular_files_are_read, .timeout = 20) {
@@ -196,15 +196,15 @@ Test(file, only_regular_files_are_read, .timeout = 20) {
     expect_refused(folder.path, "is a folder");
     expect_refused("/dev/zero", "a device or a pipe");
     expect_refused(in(&folder, "missing.json", path), "No such file");
-    cr_assert(eq(int, mkfifo(in(&folder, "fifo", path), 0600), 0));
+    cr_assert_eq(mkfifo(in(&folder, "fifo", path), 0600), 0);
     expect_refused(path, "a device or a pipe");
     fclose(fopen(in(&folder, "empty.json", path), "w"));
     expect_refused(path, "empty");
-    cr_assert(eq(int, truncate(path, (off_t)BZ_TRACE_BYTES_MAX + 1), 0));
+    cr_assert_eq(truncate(path, (off_t)BZ_TRACE_BYTES_MAX + 1), 0);
     expect_refused(path, "larger than 64 MiB");
-    cr_assert(eq(int, truncate(path, 1000), 0));
+    cr_assert_eq(truncate(path, 1000), 0);
     expect_refused(path, ":1:1: byte 0x00 stands where a value");
-    cr_assert(eq(int, chmod(path, 0), 0));
+    cr_assert_eq(chmod(path, 0), 0);
     if (geteuid() != 0) { /* root may read everything */
         expect_refused(path, "Permission denied");
     }
@@ -214,8 +214,8 @@ Test(file, only_regular_files_are_read, .timeout = 20) {
 static void expect_unwritten(const struct bz_trace *trace, const char *path, const char *reason) {
     char error[BZ_TRACE_ERROR_BYTES] = "";
     cr_assert(not(bz_trace_write(trace, path, error, sizeof error)), "%s was written", path);
-    cr_assert(eq(int, strncmp(error, path, strlen(path)), 0), "the message is: %s", error);
-    cr_assert(ne(ptr, strstr(error, reason), NULL), "the message is: %s", error);
+    cr_assert_eq(strncmp(error, path, strlen(path)), 0, "the message is: %s", error);
+    cr_assert_not_null(strstr(error, reason), "the message is: %s", error);
 }
 
 Test(file, a_failed_write_leaves_all_as_it_was) {
@@ -234,10 +234,10 @@ Test(file, a_failed_write_leaves_all_as_it_was) {
     expect_unwritten(&trace, "/dev/full", "No space left");
     struct rlimit limit = {.rlim_cur = 100, .rlim_max = RLIM_INFINITY};
     signal(SIGXFSZ, SIG_IGN);
-    cr_assert(eq(int, setrlimit(RLIMIT_FSIZE, &limit), 0));
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     expect_unwritten(&trace, path, "File too large");
     limit.rlim_cur = RLIM_INFINITY;
-    cr_assert(eq(int, setrlimit(RLIMIT_FSIZE, &limit), 0));
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     trace.verdict.oracle = NULL;
     expect_unwritten(&trace, path, "verdict: a violation must say");
     char *text = tst_read_file(path, &length);
@@ -261,10 +261,10 @@ Test(file, a_stream_is_written_to) {
     cr_assert(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
     folder_make(&folder);
     in(&folder, "pipe", path);
-    cr_assert(eq(int, mkfifo(path, 0600), 0));
+    cr_assert_eq(mkfifo(path, 0600), 0);
     int reader = open(path, O_RDONLY | O_NONBLOCK);
     cr_assert(bz_file_is_stream(path) && bz_file_put(path, "text", 4));
-    cr_assert(eq(int, (int)read(reader, text, sizeof text), 4));
+    cr_assert_eq((int)read(reader, text, sizeof text), 4);
     tst_text(text, "text");
     close(reader);
     cr_assert(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
@@ -285,7 +285,7 @@ Test(file, other_temporary_files_are_respected) {
     struct bz_trace trace;
     tst_sample(&trace);
     folder_make(&folder);
-    cr_assert(eq(int, symlink("/dev/null", in(&folder, "t.json.tmp-0", other)), 0));
+    cr_assert_eq(symlink("/dev/null", in(&folder, "t.json.tmp-0", other)), 0);
     FILE *file = fopen(in(&folder, "t.json.tmp-1", other), "w");
     fputs("theirs", file);
     fclose(file);

@@ -11,9 +11,9 @@ static bool parses(const char *text, size_t length, char error[BZ_TRACE_ERROR_BY
     memcpy(exact, text, length);
     error[0] = '\0';
     bool is_read = bz_trace_parse(&trace, exact, length, "f", error, BZ_TRACE_ERROR_BYTES);
-    cr_assert(eq(int, error[0] == '\0', is_read), "a refusal, and only that, has a message");
+    cr_assert_eq(error[0] == '\0', is_read, "a refusal, and only that, has a message");
     for (const char *at = error; *at != '\0'; at++) {
-        cr_assert(eq(int, *at == '\n' || *at == '\x1b', 0), "the message is safe to print");
+        cr_assert_eq(*at == '\n' || *at == '\x1b', 0, "the message is safe to print");
     }
     bz_trace_fini(&trace);
     free(exact);
@@ -26,7 +26,7 @@ Test(hostile, cut_off_at_every_byte) {
     char *golden = tst_read_file(GOLDEN, &length);
     for (size_t kept = 0; kept < length; kept++) {
         bool is_whole = kept == length - 1; /* all but the last newline */
-        cr_assert(eq(int, parses(golden, kept, error), is_whole), "%zu bytes: %s", kept, error);
+        cr_assert_eq(parses(golden, kept, error), is_whole, "%zu bytes: %s", kept, error);
     }
     free(golden);
 }
@@ -52,8 +52,8 @@ Test(hostile, one_byte_is_wrong) {
         refused += !parses(golden, length, error);
         golden[place] = was;
     }
-    cr_assert(le(u32, MUTATIONS / 4, refused), "%u were refused", refused);
-    cr_assert(lt(u32, refused, MUTATIONS), "a changed letter in a name is another trace");
+    cr_assert_leq(MUTATIONS / 4, refused, "%u were refused", refused);
+    cr_assert_lt(refused, MUTATIONS, "a changed letter in a name is another trace");
     cr_assert(parses(golden, length, error), "%s", error);
     free(golden);
 }
@@ -146,14 +146,14 @@ Test(hostile, every_field_has_a_message) {
     for (size_t index = 0; index < sizeof edits / sizeof edits[0]; index++) {
         const struct edit *edit = &edits[index];
         const char *place = strstr(golden, edit->old);
-        cr_assert(ne(ptr, (void *)place, NULL), "case %zu fits nowhere", index);
+        cr_assert_not_null((void *)place, "case %zu fits nowhere", index);
         int count = sprintf(edited, "%.*s%s%s", (int)(place - golden), golden, edit->new,
                             place + strlen(edit->old));
         bool is_read = parses(edited, (size_t)count, error);
-        cr_assert(eq(int, is_read, edit->message == NULL), "case %zu: %s", index, error);
+        cr_assert_eq(is_read, edit->message == NULL, "case %zu: %s", index, error);
         if (edit->message != NULL) {
-            cr_assert(eq(int, strncmp(error, edit->message, strlen(edit->message)), 0),
-                      "case %zu says: %s", index, error);
+            cr_assert_eq(strncmp(error, edit->message, strlen(edit->message)), 0,
+                         "case %zu says: %s", index, error);
         }
     }
     free(edited);
@@ -181,8 +181,8 @@ Test(hostile, a_large_array_is_refused_before_it_is_read) {
     text[BYTES - 1] = '}';
     cr_assert(not(parses(text, BYTES, error)));
     unsigned column = 0;
-    cr_assert(eq(int, sscanf(error, "f:1:%u: an array of more than 1048576 elements", &column), 1));
-    cr_assert(lt(u32, column, BYTES / 4), "%s", error);
+    cr_assert_eq(sscanf(error, "f:1:%u: an array of more than 1048576 elements", &column), 1);
+    cr_assert_lt(column, BYTES / 4, "%s", error);
     free(text);
 }
 
@@ -192,7 +192,7 @@ Test(hostile, a_message_is_cut_to_its_buffer) {
     memset(error, 'x', sizeof error);
     cr_assert(not(bz_trace_parse(&trace, "{}", 2, "name", error, 10)));
     tst_text(error, "name: for");
-    cr_assert(eq(chr, error[10], 'x'));
+    cr_assert_eq(error[10], 'x');
     cr_assert(not(bz_trace_parse(&trace, "{", 1, "name", error, 5)));
     tst_text(error, "name");
 }
@@ -202,7 +202,7 @@ static bool takes(struct bz_trace *trace, const char *message) {
     char error[BZ_TRACE_ERROR_BYTES];
     char *text = bz_trace_print(trace);
     bool is_read = parses(text, strlen(text), error);
-    cr_assert(ne(ptr, strstr(error, is_read ? "" : message), NULL), "%s", error);
+    cr_assert_not_null(strstr(error, is_read ? "" : message), "%s", error);
     free(text);
     return is_read;
 }

@@ -85,7 +85,7 @@ Test(json, says_where_the_text_is_wrong) {
     char error[300];
     for (size_t index = 0; index < sizeof bad / sizeof bad[0]; index++) {
         bool is_taken = parses(bad[index].text, strlen(bad[index].text), 8, error);
-        cr_assert(not(is_taken), "case %zu was taken", index);
+        cr_assert_not(is_taken, "case %zu was taken", index);
         error[strlen(bad[index].message) < sizeof error ? strlen(bad[index].message) : 0] = '\0';
         tst_text(error, bad[index].message);
     }
@@ -93,9 +93,9 @@ Test(json, says_where_the_text_is_wrong) {
 
 Test(json, a_nul_byte_is_no_end) {
     char error[300];
-    cr_assert(not(parses("1\0002", 3, 8, error)));
-    cr_assert(not(parses("\"a\0b\"", 5, 8, error)));
-    cr_assert(not(parses("[1]\0", 4, 8, error)));
+    cr_assert_not(parses("1\0002", 3, 8, error));
+    cr_assert_not(parses("\"a\0b\"", 5, 8, error));
+    cr_assert_not(parses("[1]\0", 4, 8, error));
     cr_assert(parses("[1]x", 3, 8, error), "the length counts: %s", error);
 }
 
@@ -104,8 +104,8 @@ Test(json, deep_nesting_is_refused_before_it_costs) {
     size_t length = 1 << 22;
     char *text = malloc(length);
     memset(text, '[', length);
-    cr_assert(not(parses(text, length, UINT32_MAX, error)));
-    cr_assert(ne(ptr, strstr(error, "deeper than 64"), NULL), "%s", error);
+    cr_assert_not(parses(text, length, UINT32_MAX, error));
+    cr_assert_not_null(strstr(error, "deeper than 64"), "%s", error);
     free(text);
 }
 
@@ -118,7 +118,7 @@ Test(json, an_object_has_a_limit) {
         length = strlen(text);
         snprintf(text + length, sizeof text - length, "\"%u\":0}", members);
         bool is_taken = parses(text, strlen(text), 8, error);
-        cr_assert(eq(int, is_taken, members <= BZ_JSON_MEMBERS_MAX), "%u: %s", members, error);
+        cr_assert_eq(is_taken, members <= BZ_JSON_MEMBERS_MAX, "%u: %s", members, error);
     }
 }
 
@@ -144,14 +144,14 @@ Test(json, whole_numbers_only) {
         const char *text = cases[index].text;
         struct bz_json *json = bz_json_parse(text, strlen(text), 4, "f", error, sizeof error);
         uint64_t value = 0;
-        cr_assert(ne(ptr, json, NULL), "%s", error);
-        cr_assert(eq(int, bz_json_number(json, &value), cases[index].is_whole), "%s", text);
-        cr_assert(eq(u64, value, cases[index].value), "%s", text);
+        cr_assert_not_null(json, "%s", error);
+        cr_assert_eq(bz_json_number(json, &value), cases[index].is_whole, "%s", text);
+        cr_assert_eq(value, cases[index].value, "%s", text);
         bz_json_free(json);
     }
     uint64_t value;
-    cr_assert(not(bz_json_number(NULL, &value)));
-    cr_assert(eq(ptr, (void *)bz_json_string(NULL), NULL));
+    cr_assert_not(bz_json_number(NULL, &value));
+    cr_assert_null((void *)bz_json_string(NULL));
 }
 
 Test(json, prints_what_was_built) {
@@ -176,18 +176,18 @@ Test(json, prints_what_was_built) {
     char error[300];
     struct bz_json *again = bz_json_parse(text, strlen(text), 4, "f", error, sizeof error);
     uint64_t value = 0;
-    cr_assert(ne(ptr, again, NULL), "%s", error);
+    cr_assert_not_null(again, "%s", error);
     cr_assert(bz_json_number(bz_json_get(again, "exact"), &value));
-    cr_assert(eq(u64, value, BZ_TRACE_NUMBER_MAX));
+    cr_assert_eq(value, BZ_TRACE_NUMBER_MAX);
     tst_text(bz_json_string(bz_json_first(bz_json_get(again, "list"))), "x");
     tst_text(bz_json_key(bz_json_next(bz_json_first(again))), "nothing");
-    cr_assert(eq(ptr, (void *)bz_json_get(again, "TEXT"), NULL));
+    cr_assert_null((void *)bz_json_get(again, "TEXT"));
     cr_assert(bz_json_is_object(again));
     cr_assert(bz_json_is_array(bz_json_get(again, "list")));
-    cr_assert(not(bz_json_is_array(again)));
+    cr_assert_not(bz_json_is_array(again));
     char *pretty = bz_json_print(root, true);
     struct bz_json *third = bz_json_parse(pretty, strlen(pretty), 4, "f", error, sizeof error);
-    cr_assert(ne(ptr, third, NULL), "%s", error);
+    cr_assert_not_null(third, "%s", error);
     bz_json_free(third);
     bz_json_free(again);
     bz_json_free(root);

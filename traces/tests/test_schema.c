@@ -8,7 +8,7 @@ static struct bz_json *load(const char *path) {
     size_t length;
     char *text = tst_read_file(path, &length);
     struct bz_json *json = bz_json_parse(text, length, 32, path, error, sizeof error);
-    cr_assert(ne(ptr, json, NULL), "%s", error);
+    cr_assert_not_null(json, "%s", error);
     free(text);
     return json;
 }
@@ -42,7 +42,7 @@ static void expect_words(const struct bz_json *words, const struct bz_vocabulary
             count++;
         }
     }
-    cr_assert(eq(u32, count_of(words), count), "the schema has another %s", vocabulary->what);
+    cr_assert_eq(count_of(words), count, "the schema has another %s", vocabulary->what);
 }
 
 static void expect_fields(const struct bz_json *schema, const char *name,
@@ -51,11 +51,11 @@ static void expect_fields(const struct bz_json *schema, const char *name,
     const struct bz_json *properties = bz_json_get(object, "properties");
     unsigned count = 0;
     unsigned required = 0;
-    cr_assert(ne(ptr, (void *)bz_json_get(object, "additionalProperties"), NULL));
+    cr_assert_not_null((void *)bz_json_get(object, "additionalProperties"));
     for (; fields->key != NULL; fields++, count++) {
         static const char *const refs[] = {"#/$defs/number", NULL, "#/$defs/name", "#/$defs/text"};
         const struct bz_json *field = bz_json_get(properties, fields->key);
-        cr_assert(ne(ptr, (void *)field, NULL), "%s lacks %s", name, fields->key);
+        cr_assert_not_null((void *)field, "%s lacks %s", name, fields->key);
         if (fields->is_required) {
             cr_assert(lists(bz_json_get(object, "required"), fields->key), "%s", fields->key);
             required++;
@@ -66,8 +66,8 @@ static void expect_fields(const struct bz_json *schema, const char *name,
             tst_text(bz_json_string(bz_json_get(field, "$ref")), refs[fields->type]);
         }
     }
-    cr_assert(eq(u32, count_of(properties), count), "%s has other fields", name);
-    cr_assert(eq(u32, count_of(bz_json_get(object, "required")), required), "%s", name);
+    cr_assert_eq(count_of(properties), count, "%s has other fields", name);
+    cr_assert_eq(count_of(bz_json_get(object, "required")), required, "%s", name);
 }
 
 Test(schema, agrees_with_the_tables) {
@@ -87,7 +87,7 @@ static void expect_limit(const struct bz_json *schema, const char *name, const c
                          uint64_t expected) {
     uint64_t value = 0;
     cr_assert(bz_json_number(bz_json_get(bz_json_get(schema, name), limit), &value), "%s", name);
-    cr_assert(eq(u64, value, expected), "%s of %s", limit, name);
+    cr_assert_eq(value, expected, "%s of %s", limit, name);
 }
 
 Test(schema, has_the_same_limits) {
@@ -112,17 +112,17 @@ Test(schema, requires_the_keys_of_a_trace_in_their_order) {
     const struct bz_json *property = bz_json_first(bz_json_get(schema, "properties"));
     for (const struct bz_json *next = bz_json_first(golden); next != NULL;
          next = bz_json_next(next)) {
-        cr_assert(ne(ptr, (void *)property, NULL));
+        cr_assert_not_null((void *)property);
         tst_text(bz_json_key(property), bz_json_key(next));
         if (strcmp(bz_json_key(next), "checksum") != 0) { /* older files have none */
-            cr_assert(ne(ptr, (void *)required, NULL));
+            cr_assert_not_null((void *)required);
             tst_text(bz_json_string(required), bz_json_key(next));
             required = bz_json_next(required);
         }
         property = bz_json_next(property);
     }
-    cr_assert(eq(ptr, (void *)required, NULL));
-    cr_assert(eq(ptr, (void *)property, NULL));
+    cr_assert_null((void *)required);
+    cr_assert_null((void *)property);
     bz_json_free(golden);
     bz_json_free(schema);
 }

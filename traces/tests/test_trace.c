@@ -6,7 +6,7 @@
 Test(trace, equal_strings_share_and_stay) {
     struct bz_trace trace;
     bz_trace_init(&trace);
-    cr_assert(eq(ptr, (void *)bz_trace_string(&trace, NULL), NULL));
+    cr_assert_null((void *)bz_trace_string(&trace, NULL));
     char name[32];
     const char *kept[5000];
     for (unsigned number = 0; number < 5000; number++) {
@@ -16,22 +16,22 @@ Test(trace, equal_strings_share_and_stay) {
     char *large = calloc(1, 100001);
     memset(large, 'x', 100000);
     const char *copy = bz_trace_string(&trace, large);
-    cr_assert(ne(ptr, (void *)copy, large));
+    cr_assert_neq((void *)copy, large);
     tst_text(copy, large);
     for (unsigned number = 0; number < 5000; number++) {
         snprintf(name, sizeof name, "name-%u", number);
         tst_text(kept[number], name);
-        cr_assert(eq(ptr, (void *)bz_trace_string(&trace, name), (void *)kept[number]));
+        cr_assert_eq((void *)bz_trace_string(&trace, name), (void *)kept[number]);
     }
     free(large);
     bz_trace_fini(&trace);
-    cr_assert(eq(sz, trace.name_count, 0));
+    cr_assert_eq(trace.name_count, 0);
 }
 
 Test(trace, tasks_are_found_by_name) {
     struct bz_trace trace;
     bz_trace_init(&trace);
-    cr_assert(eq(u32, bz_trace_find_task(&trace, "worker-1"), 0));
+    cr_assert_eq(bz_trace_find_task(&trace, "worker-1"), 0);
     bz_trace_string(&trace, "worker-0");
     char name[32];
     for (unsigned number = 1; number <= 3000; number++) {
@@ -40,9 +40,9 @@ Test(trace, tasks_are_found_by_name) {
     }
     for (unsigned number = 0; number <= 3001; number++) {
         snprintf(name, sizeof name, "worker-%u", number);
-        cr_assert(eq(u32, bz_trace_find_task(&trace, name), number == 3001 ? 0 : number));
+        cr_assert_eq(bz_trace_find_task(&trace, name), number == 3001 ? 0 : number);
     }
-    cr_assert(eq(u32, bz_trace_find_task(&trace, NULL), 0));
+    cr_assert_eq(bz_trace_find_task(&trace, NULL), 0);
     bz_trace_fini(&trace);
 }
 
@@ -67,13 +67,13 @@ Test(trace, equality_sees_every_field) {
         bool is_left_out = strcmp(field->key, "where") == 0 || strcmp(field->key, "text") == 0 ||
                            strcmp(field->key, "held") == 0;
         is_for_people |= bz_trace_event_equal(&event, &other);
-        cr_assert(eq(int, is_for_people, is_left_out), "%s", field->key);
-        cr_assert(eq(int, bz_trace_event_equal(&event, &other), is_for_people), "%s", field->key);
-        cr_assert(eq(int, bz_trace_event_equal(&other, &event), is_for_people), "%s", field->key);
+        cr_assert_eq(is_for_people, is_left_out, "%s", field->key);
+        cr_assert_eq(bz_trace_event_equal(&event, &other), is_for_people, "%s", field->key);
+        cr_assert_eq(bz_trace_event_equal(&other, &event), is_for_people, "%s", field->key);
         fields++;
     }
-    cr_assert(eq(u32, fields, 15));
-    cr_assert(eq(sz, sizeof event, 15 * sizeof(uint64_t)), "a field is missing in the table");
+    cr_assert_eq(fields, 15);
+    cr_assert_eq(sizeof event, 15 * sizeof(uint64_t), "a field is missing in the table");
 }
 
 /* Version 1 does not say for how many a notification is, and how many permits are out. */
@@ -124,8 +124,8 @@ Test(trace, a_line_for_people) {
     static const char *const choices[] = {"data canceller patience n=1 value=5 below=8",
                                           "next worker-2 n=2", "next callback n=1", "delay value=1",
                                           "cancel worker-1 window=woken n=3"};
-    cr_assert(eq(sz, trace.event_count, sizeof events / sizeof events[0]));
-    cr_assert(eq(sz, trace.choice_count, sizeof choices / sizeof choices[0]));
+    cr_assert_eq(trace.event_count, sizeof events / sizeof events[0]);
+    cr_assert_eq(trace.choice_count, sizeof choices / sizeof choices[0]);
     for (size_t index = 0; index < trace.event_count; index++) {
         tst_text(bz_trace_event_text(&trace.events[index], buffer, sizeof buffer), events[index]);
     }
@@ -137,9 +137,9 @@ Test(trace, a_line_for_people) {
              "object 2: items jobs size=0 order=lifo partner=room");
     memset(buffer, 'x', sizeof buffer);
     tst_text(bz_trace_event_text(&trace.events[1], buffer, 11), "worker-2 r");
-    cr_assert(eq(chr, buffer[11], 'x'));
+    cr_assert_eq(buffer[11], 'x');
     bz_trace_event_text(&trace.events[1], buffer, 0);
-    cr_assert(eq(chr, buffer[0], 'w'), "no room, nothing written");
+    cr_assert_eq(buffer[0], 'w', "no room, nothing written");
     bz_trace_fini(&trace);
 }
 
@@ -147,7 +147,7 @@ Test(trace, the_nearest_word) {
     tst_text(bz_vocabulary_nearest(&bz_vocabulary_window, "wokn"), "woken");
     tst_text(bz_vocabulary_nearest(&bz_vocabulary_window, "wait"), "waiting");
     tst_text(bz_vocabulary_nearest(&bz_vocabulary_choice, "cancle"), "cancel");
-    cr_assert(eq(u32, bz_edit_distance("kitten", "sitting"), 3));
-    cr_assert(eq(u32, bz_edit_distance("", "abc"), 3));
-    cr_assert(eq(u32, bz_edit_distance("abc", "abc"), 0));
+    cr_assert_eq(bz_edit_distance("kitten", "sitting"), 3);
+    cr_assert_eq(bz_edit_distance("", "abc"), 3);
+    cr_assert_eq(bz_edit_distance("abc", "abc"), 0);
 }

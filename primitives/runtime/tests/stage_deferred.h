@@ -78,7 +78,7 @@ static inline struct bz_deferred_result link_run(struct bz_deferred_pair *pair,
     struct bz_deferred_result answer = result;
     bool has_acted = false;
     char word[32];
-    cr_assert(eq(ptr, result.wait_for, NULL));
+    cr_assert_null(result.wait_for);
     tst_say(&stage->log, "%c:%s:%u", name, bz_status_name(result.status), (unsigned)result.value);
     while (tst_actor_next(&script, word, sizeof word)) {
         if (!link_answer(deferreds, word, &answer)) {
@@ -157,7 +157,7 @@ static inline enum bz_status word_init(struct tst_call *call) {
 static inline void source_cancel(struct bz_deferred *deferred) {
     struct source *source = bz_container_of(deferred, struct source, deferred);
     source->cancels++;
-    cr_assert(not(bz_deferred_is_fired(deferred)));
+    cr_assert_not(bz_deferred_is_fired(deferred));
     if (source->answer == BZ_OK) {
         tst_status(bz_deferred_callback(deferred, 31), BZ_OK);
     } else if (source->answer != BZ_INVALID_STATE) {
@@ -265,7 +265,7 @@ static inline void deferreds_end(struct deferreds *deferreds) {
     tst_act(&deferreds->stage, "run");
     cr_assert(bz_list_is_empty(&deferreds->trampoline.due));
     cr_assert(bz_list_is_empty(&deferreds->trampoline.fresh));
-    cr_assert(not(deferreds->trampoline.is_bouncing));
+    cr_assert_not(deferreds->trampoline.is_bouncing);
     tst_stage_end(&deferreds->stage);
 }
 

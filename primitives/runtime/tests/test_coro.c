@@ -87,7 +87,7 @@ Test(coro, keeps_values_across_switches) {
     tst_run(loop);
     for (uint32_t index = 0; index < WORKERS; index++) {
         tst_status(tst_outcome(tasks[index]), BZ_OK);
-        cr_assert(eq(u64, workers[index].sum, expected_sum(index + 1)));
+        cr_assert_eq(workers[index].sum, expected_sum(index + 1));
     }
     tst_end(loop);
 }
@@ -107,7 +107,7 @@ static uint64_t dive(struct bz_loop *loop, unsigned depth, uint64_t seed) {
     }
     tst_status(bz_yield(loop), BZ_OK);
     for (unsigned index = 0; index < 8; index++) {
-        cr_assert(eq(u64, frame[index], seed + depth * 8 + index));
+        cr_assert_eq(frame[index], seed + depth * 8 + index);
         sum += frame[index];
     }
     return sum;
@@ -130,7 +130,7 @@ Test(coro, keeps_deep_stacks) {
     for (uint32_t index = 0; index < 8; index++) {
         uint64_t words = 41 * 8;
         uint64_t expected = words * workers[index].seed + words * (words - 1) / 2;
-        cr_assert(eq(u64, workers[index].sum, expected));
+        cr_assert_eq(workers[index].sum, expected);
     }
     tst_end(loop);
 }
@@ -165,7 +165,7 @@ Test(coro, aligns_every_stack) {
     }
     tst_run(loop);
     for (uint32_t index = 0; index < 40; index++) {
-        cr_assert(not(workers[index].is_misaligned), "stack %u", index);
+        cr_assert_not(workers[index].is_misaligned, "stack %u", index);
     }
     tst_end(loop);
 }
@@ -181,7 +181,7 @@ struct bare {
 static void bare_entry(struct bz_coro *from, struct bz_coro *self) {
     bz_coro_arrive(from);
     struct bare *bare = bz_container_of(self, struct bare, coro);
-    cr_assert(eq(ptr, from, bare->back));
+    cr_assert_eq(from, bare->back);
     for (;;) {
         bare->visits++;
         if (bare->visits == 3) {
@@ -201,7 +201,7 @@ Test(coro, switches_back_and_forth) {
         bz_coro_init(&bare.coro, stack, bare_entry);
         for (unsigned visit = 1; visit <= 3; visit++) {
             bz_coro_switch(&here, &bare.coro);
-            cr_assert(eq(u32, bare.visits, visit));
+            cr_assert_eq(bare.visits, visit);
         }
     }
     bz_stack_return(pool, stack);

@@ -43,7 +43,7 @@ static enum bz_status word_remove(struct tst_call *call) {
 static uint32_t hooks; /* calls */
 
 static void hook(struct bz_future *future) {
-    cr_assert(not(bz_future_is_done(future)));
+    cr_assert_not(bz_future_is_done(future));
     hooks++;
 }
 
@@ -70,8 +70,8 @@ Test(future, is_pending_at_first) {
     struct bz_loop *loop = tst_begin();
     struct bz_future future;
     bz_future_init(&future, loop);
-    cr_assert(not(bz_future_is_done(&future)));
-    cr_assert(eq(int, future.state, BZ_FUTURE_PENDING));
+    cr_assert_not(bz_future_is_done(&future));
+    cr_assert_eq(future.state, BZ_FUTURE_PENDING);
     tst_end(loop);
 }
 
@@ -164,7 +164,7 @@ Test(future, forced_second_completion_stops_the_process, .signal = SIGABRT) {
 }
 
 static bool nobody_is_cancelled(struct bz_future *future) {
-    cr_assert(not(bz_future_is_done(future)));
+    cr_assert_not(bz_future_is_done(future));
     return ++hooks > 1;
 }
 
@@ -176,12 +176,12 @@ Test(future, a_redirected_cancel_leaves_the_future_pending) {
     bz_future_init(&future, loop);
     future.redirect_cancel = nobody_is_cancelled;
     future.is_redirected = true;
-    cr_assert(not(bz_future_cancel(&future)));
+    cr_assert_not(bz_future_cancel(&future));
     cr_assert(bz_future_cancel(&future));
-    cr_assert(not(bz_future_is_done(&future)));
-    cr_assert(eq(int, bz_future_set_result(&future, 7), BZ_OK));
-    cr_assert(not(bz_future_cancel(&future)));
-    cr_assert(eq(u32, hooks, 2));
+    cr_assert_not(bz_future_is_done(&future));
+    cr_assert_eq(bz_future_set_result(&future, 7), BZ_OK);
+    cr_assert_not(bz_future_cancel(&future));
+    cr_assert_eq(hooks, 2);
     tst_end(loop);
 }
 
@@ -192,5 +192,5 @@ Test(future, await_outside_a_task_stops_the_process, .signal = SIGABRT) {
 /* Zeroed storage was never registered. */
 Test(future, callback_that_was_never_registered_is_not_removed) {
     struct bz_callback callback = {.future = NULL};
-    cr_assert(not(bz_future_remove_callback(&callback)));
+    cr_assert_not(bz_future_remove_callback(&callback));
 }

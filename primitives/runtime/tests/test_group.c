@@ -36,7 +36,7 @@ Test(group, names_its_children) {
     tst_play(&scopes.stage, "+a-b: yield; p: outer( outer+a outer+b outer); turn");
     struct bz_task *child = scopes.stage.tasks[tst_index('b')];
     tst_text(bz_task_name(child, name, sizeof name), "child-2");
-    cr_assert(eq(u32, bz_task_id(child), 3));
+    cr_assert_eq(bz_task_id(child), 3);
     tst_play(&scopes.stage, "run -> a.yield:ok b.yield:ok p.outer):ok; end-p=ok/0");
     tst_stage_end(&scopes.stage);
 }
@@ -56,9 +56,9 @@ Test(group, frees_children_as_they_end) {
     uint64_t with_both = bz_mem_live_blocks(mem);
     tst_act(&scopes.stage, "turn-2");
     uint64_t with_one = bz_mem_live_blocks(mem);
-    cr_assert(lt(u64, with_one, with_both));
+    cr_assert_lt(with_one, with_both);
     tst_act(&scopes.stage, "time-10 turn-3");
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), with_one - (with_both - with_one)));
+    cr_assert_eq(bz_mem_live_blocks(mem), with_one - (with_both - with_one));
     tst_play(&scopes.stage, "set-p => b.sleep:ok p.await:ok p.outer):ok; end-p=ok/0");
     tst_stage_end(&scopes.stage);
 }
@@ -101,7 +101,7 @@ static enum bz_status breed_until_one_fails(void *arg) {
     breeder.group = &group;
     status = bz_group_spawn(&group, "child", 0, breed, &breeder, NULL);
     tst_status(bz_group_exit(&group, status), BZ_FAILED);
-    cr_assert(ge(u32, breeder.born, 50));
+    cr_assert_geq(breeder.born, 50);
     tst_status(breeder.last, BZ_CANCELLED);
     return BZ_OK;
 }

@@ -19,8 +19,8 @@ Test(limits, tasks_max_counts_every_task_ever_created) {
             tst_start(loop, return_ok, NULL);
             tst_run(loop);
         }
-        cr_assert(eq(ptr, bz_task_spawn(loop, "one-too-many", 0, return_ok, NULL), NULL));
-        cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
+        cr_assert_null(bz_task_spawn(loop, "one-too-many", 0, return_ok, NULL));
+        cr_assert_eq(bz_loop_live_tasks(loop), 0);
         bz_loop_reset(loop); /* the count begins again */
     }
     tst_end(loop);
@@ -52,7 +52,7 @@ Test(limits, tasks_max_refuses_children_of_a_group) {
     struct parent parent = {.loop = loop};
     tst_start(loop, spawn_into_a_group, &parent);
     tst_run(loop);
-    cr_assert(eq(u32, parent.spawned, 4));
+    cr_assert_eq(parent.spawned, 4);
     tst_status(parent.refusal, BZ_NO_MEMORY);
     tst_status(parent.exit, BZ_OK);
     tst_end(loop);
@@ -67,7 +67,7 @@ Test(limits, tiny_memory_gives_no_loop_or_one_that_works) {
         struct bz_loop_config config = {.mem_limit_bytes = limit_bytes};
         struct bz_loop *loop = bz_loop_new(&config);
         if (loop == NULL) {
-            cr_assert(eq(sz, smallest_bytes, 0), "less memory was enough");
+            cr_assert_eq(smallest_bytes, 0, "less memory was enough");
             continue;
         }
         smallest_bytes = smallest_bytes == 0 ? limit_bytes : smallest_bytes;
@@ -78,8 +78,8 @@ Test(limits, tiny_memory_gives_no_loop_or_one_that_works) {
         }
         tst_end(loop);
     }
-    cr_assert(ne(sz, smallest_bytes, 0));
-    cr_assert(le(sz, smallest_bytes, 4096));
+    cr_assert_neq(smallest_bytes, 0);
+    cr_assert_leq(smallest_bytes, 4096);
 }
 
 /* The sweep makes every allocation fail once: tasks, groups, the timer heap, the ready queue. What
@@ -139,9 +139,8 @@ static uint32_t sweep_once(size_t limit_bytes, uint32_t *no_memory) {
         tst_run(loop);
         tst_status(tst_outcome(task), BZ_OK);
     }
-    cr_assert(eq(u32, sweep.others, 0), "limit %zu", limit_bytes);
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS), "limit %zu",
-              limit_bytes);
+    cr_assert_eq(sweep.others, 0, "limit %zu", limit_bytes);
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS, "limit %zu", limit_bytes);
     *no_memory += sweep.no_memory;
     tst_end(loop);
     return sweep.spawned;
@@ -156,12 +155,12 @@ Test(limits, sweep_over_every_allocation) {
         levels += spawned != spawned_last;
         spawned_last = spawned;
     }
-    cr_assert(eq(u32, spawned_last, 300), "the largest limit must suffice");
-    cr_assert(lt(u32, 100, levels), "the sweep is too coarse to prove anything");
-    cr_assert(lt(u32, 1000, no_memory));
+    cr_assert_eq(spawned_last, 300, "the largest limit must suffice");
+    cr_assert_lt(100, levels, "the sweep is too coarse to prove anything");
+    cr_assert_lt(1000, no_memory);
     no_memory = 0;
-    cr_assert(eq(u32, sweep_once(0, &no_memory), 300));
-    cr_assert(eq(u32, no_memory, 0));
+    cr_assert_eq(sweep_once(0, &no_memory), 300);
+    cr_assert_eq(no_memory, 0);
 }
 
 /* --- the ready queue -------------------------------------------------------------------------- */
@@ -198,7 +197,7 @@ Test(limits, wake_ups_need_no_memory) {
     for (int index = 0; index < TASKS; index++) {
         tst_status(tst_outcome(tasks[index]), BZ_OK);
     }
-    cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
+    cr_assert_eq(bz_loop_live_tasks(loop), 0);
     bz_loop_destroy(loop);
 }
 
@@ -228,18 +227,18 @@ Test(limits, call_soon_takes_no_promised_slot) {
     while (accepted < HANDLES && bz_loop_call_soon(loop, &handles[accepted], count)) {
         accepted++;
     }
-    cr_assert(lt(int, accepted, HANDLES));
+    cr_assert_lt(accepted, HANDLES);
     struct bz_callback callback;
-    cr_assert(not(bz_future_add_callback(&future, &callback, NULL)));
+    cr_assert_not(bz_future_add_callback(&future, &callback, NULL));
     tst_status(bz_future_set_result(&future, 0), BZ_OK);
     tst_run(loop);
     for (int index = 0; index < accepted; index++) {
-        cr_assert(eq(ptr, (void *)(uintptr_t)handles[index].run, NULL));
+        cr_assert_null((void *)(uintptr_t)handles[index].run);
     }
     for (int index = 0; index < TASKS; index++) {
         tst_status(tst_outcome(tasks[index]), BZ_OK);
     }
-    cr_assert(eq(u32, loop->ready_promised, 0));
+    cr_assert_eq(loop->ready_promised, 0);
     bz_loop_destroy(loop);
 }
 
@@ -277,7 +276,7 @@ Test(limits, steps_allocate_nothing) {
             bz_driver_set_now(loop, bz_driver_next_deadline_ns(loop));
         }
         tst_turn(loop);
-        cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), live));
+        cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), live);
     }
     tst_run(loop);
     for (int index = 0; index < 4; index++) {

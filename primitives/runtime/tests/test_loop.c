@@ -96,7 +96,7 @@ Test(loop, disarmed_timer_leaves_no_room_in_its_turn) {
     tst_advance(loop, 10);
     tst_turn(loop);
     tst_expect(&log, "killer");
-    cr_assert(eq(u32, bz_driver_ready_count(loop), 1));
+    cr_assert_eq(bz_driver_ready_count(loop), 1);
     tst_advance(loop, 1);
     tst_turn(loop);
     tst_expect(&log, "killer added next");
@@ -135,8 +135,8 @@ static void nothing(struct bz_handle *handle) {
 /* Takes and runs the index-th handle, which must be this one. */
 static void run_handle(struct bz_loop *loop, uint32_t index, struct bz_handle *expected) {
     struct bz_handle *handle = bz_driver_take(loop, index);
-    cr_assert(eq(ptr, handle, expected));
-    cr_assert(not(handle->is_ready));
+    cr_assert_eq(handle, expected);
+    cr_assert_not(handle->is_ready);
     bz_driver_step(loop, handle);
 }
 
@@ -151,10 +151,10 @@ Test(loop, takes_any_handle_and_keeps_the_order_of_the_rest) {
                 tst_call_soon(loop, &handles[index], nothing);
             }
             run_handle(loop, taken, &handles[taken]);
-            cr_assert(eq(u32, bz_driver_ready_count(loop), HANDLES - 1));
+            cr_assert_eq(bz_driver_ready_count(loop), HANDLES - 1);
             for (uint32_t index = 0; index < HANDLES - 1; index++) {
                 struct bz_handle *expected = &handles[index < taken ? index : index + 1];
-                cr_assert(eq(ptr, bz_driver_ready_at(loop, 0), expected));
+                cr_assert_eq(bz_driver_ready_at(loop, 0), expected);
                 run_handle(loop, 0, expected);
             }
         }
@@ -215,11 +215,11 @@ Test(loop, numbers_handles_by_owner) {
     tst_turn(loop);
     tst_call_soon(loop, &outside[1], nothing);
     for (uint32_t index = 0; index < 2; index++) {
-        cr_assert(eq(u32, outside[index].owner, 0));
-        cr_assert(eq(u32, outside[index].nth, index + 1));
-        cr_assert(eq(u32, caller.handles[index].owner, 1));
-        cr_assert(eq(u32, caller.handles[index].nth, index + 1));
-        cr_assert(eq(int, caller.handles[index].role, BZ_ROLE_CALLBACK));
+        cr_assert_eq(outside[index].owner, 0);
+        cr_assert_eq(outside[index].nth, index + 1);
+        cr_assert_eq(caller.handles[index].owner, 1);
+        cr_assert_eq(caller.handles[index].nth, index + 1);
+        cr_assert_eq(caller.handles[index].role, BZ_ROLE_CALLBACK);
     }
     tst_run(loop);
     tst_end(loop);
@@ -271,11 +271,11 @@ Test(loop, reset_begins_anew) {
         messy_run(loop, &log);
         tst_text(log.text, first.text);
         bz_loop_reset(loop);
-        cr_assert(eq(ptr, loop->observer, NULL));
-        cr_assert(eq(u64, bz_loop_now_ns(loop), 0));
-        cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
-        cr_assert(eq(u32, bz_driver_ready_count(loop), 0));
-        cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS));
+        cr_assert_null(loop->observer);
+        cr_assert_eq(bz_loop_now_ns(loop), 0);
+        cr_assert_eq(bz_loop_live_tasks(loop), 0);
+        cr_assert_eq(bz_driver_ready_count(loop), 0);
+        cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS);
         messy_run(loop, &log);
         tst_text(log.text, first.text);
     }
@@ -332,12 +332,12 @@ static enum bz_status drive_inner(void *arg) {
     struct nesting *nesting = arg;
     for (int turn = 0; turn < 3; turn++) {
         tst_turn(nesting->inner);
-        cr_assert(eq(ptr, bz_loop_current(nesting->inner), NULL));
-        cr_assert(ne(ptr, bz_loop_current(nesting->outer), NULL));
+        cr_assert_null(bz_loop_current(nesting->inner));
+        cr_assert_not_null(bz_loop_current(nesting->outer));
 #if BZ_SAN_ADDRESS
         /* AddressSanitizer was told where the inner loop's driver is now. */
-        cr_assert(eq(ptr, (void *)nesting->inner->driver_coro.stack_bottom,
-                     bz_loop_current(nesting->outer)->stack->base));
+        cr_assert_eq((void *)nesting->inner->driver_coro.stack_bottom,
+                     bz_loop_current(nesting->outer)->stack->base);
 #endif
         tst_status(bz_yield(nesting->outer), BZ_OK);
     }

@@ -25,17 +25,17 @@ Test(mem, blocks_are_aligned_zeroed_and_apart) {
     for (uint32_t index = 0; index < INTERESTING_SIZES; index++) {
         size_t size_bytes = interesting_size(index);
         blocks[index] = bz_mem_alloc(mem, size_bytes);
-        cr_assert(ne(ptr, blocks[index], NULL));
-        cr_assert(eq(sz, (uintptr_t)blocks[index] % 16, 0));
+        cr_assert_not_null(blocks[index]);
+        cr_assert_eq((uintptr_t)blocks[index] % 16, 0);
         cr_assert(is_zero(blocks[index], size_bytes));
         memset(blocks[index], (int)index + 1, size_bytes);
     }
     for (uint32_t index = 0; index < INTERESTING_SIZES; index++) {
         for (size_t byte = 0; byte < interesting_size(index); byte++) {
-            cr_assert(eq(chr, blocks[index][byte], (char)(index + 1)));
+            cr_assert_eq(blocks[index][byte], (char)(index + 1));
         }
     }
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), INTERESTING_SIZES));
+    cr_assert_eq(bz_mem_live_blocks(mem), INTERESTING_SIZES);
     bz_mem_destroy(mem);
 }
 
@@ -50,12 +50,12 @@ Test(mem, reuses_freed_blocks_zeroed) {
         memset(second, 0xff, size_bytes);
         bz_mem_free(mem, first, size_bytes);
         bz_mem_free(mem, second, size_bytes);
-        cr_assert(eq(ptr, bz_mem_alloc(mem, size_bytes), second));
-        cr_assert(eq(ptr, bz_mem_alloc(mem, size_bytes), first));
+        cr_assert_eq(bz_mem_alloc(mem, size_bytes), second);
+        cr_assert_eq(bz_mem_alloc(mem, size_bytes), first);
         cr_assert(is_zero(first, size_bytes) && is_zero(second, size_bytes));
         bz_mem_free(mem, first, size_bytes);
         bz_mem_free(mem, second, size_bytes);
-        cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+        cr_assert_eq(bz_mem_live_blocks(mem), 0);
     }
     bz_mem_destroy(mem);
 }
@@ -64,9 +64,9 @@ Test(mem, reuses_freed_blocks_zeroed) {
 static char *grow(struct bz_mem *mem, char *block, size_t bytes) {
     memset(block, 7, bytes);
     char *larger = bz_mem_grow(mem, block, bytes, 2 * bytes);
-    cr_assert(ne(ptr, larger, NULL));
+    cr_assert_not_null(larger);
     for (size_t index = 0; index < bytes; index++) {
-        cr_assert(eq(chr, larger[index], 7));
+        cr_assert_eq(larger[index], 7);
     }
     memset(larger, 8, 2 * bytes); /* all of it can be used */
     return larger;
@@ -75,25 +75,25 @@ static char *grow(struct bz_mem *mem, char *block, size_t bytes) {
 Test(mem, the_last_block_grows_where_it_is) {
     struct bz_mem *mem = bz_mem_new(0);
     char *block = bz_mem_alloc(mem, 3000);
-    cr_assert(eq(ptr, grow(mem, block, 3000), block));
+    cr_assert_eq(grow(mem, block, 3000), block);
     char *other = bz_mem_alloc(mem, 16);
     memset(other, 9, 16);
     char *moved = grow(mem, block, 6000); /* the other one is in the way */
-    cr_assert(ne(ptr, moved, block));
-    cr_assert(eq(ptr, grow(mem, moved, 12000), moved));
-    cr_assert(eq(chr, other[0], 9));
-    cr_assert(eq(chr, other[15], 9));
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), 2));
+    cr_assert_neq(moved, block);
+    cr_assert_eq(grow(mem, moved, 12000), moved);
+    cr_assert_eq(other[0], 9);
+    cr_assert_eq(other[15], 9);
+    cr_assert_eq(bz_mem_live_blocks(mem), 2);
     bz_mem_destroy(mem);
 }
 
 Test(mem, the_last_block_grows_up_to_the_limit) {
     struct bz_mem *mem = bz_mem_new(1u << 20u);
     char *block = bz_mem_alloc(mem, 1u << 18u);
-    cr_assert(eq(ptr, grow(mem, block, 1u << 18u), block));
-    cr_assert(eq(ptr, bz_mem_grow(mem, block, 1u << 19u, 1u << 20u), NULL));
+    cr_assert_eq(grow(mem, block, 1u << 18u), block);
+    cr_assert_null(bz_mem_grow(mem, block, 1u << 19u, 1u << 20u));
     cr_assert(bz_mem_is_exhausted(mem));
-    cr_assert(eq(chr, block[(1u << 19u) - 1], 8));
+    cr_assert_eq(block[(1u << 19u) - 1], 8);
     bz_mem_destroy(mem);
 }
 
@@ -109,12 +109,12 @@ Test(mem, an_arena_is_mapped_by_need) {
     }
     for (int arena = 0; arena < ARENAS; arena++) {
         arenas[arena] = bz_mem_new(0);
-        cr_assert(ne(ptr, arenas[arena], NULL));
+        cr_assert_not_null(arenas[arena]);
     }
     for (int index = 0; index < BLOCKS; index++) {
         for (int arena = 0; arena < ARENAS; arena++) {
             char *block = bz_mem_alloc_raw(arenas[arena], block_bytes);
-            cr_assert(ne(ptr, block, NULL));
+            cr_assert_not_null(block);
             block[0] = block[block_bytes - 1] = (char)(index + 50 * arena);
             blocks[arena][index] = block;
         }
@@ -122,11 +122,11 @@ Test(mem, an_arena_is_mapped_by_need) {
     for (int arena = 0; arena < ARENAS; arena++) {
         for (int index = 0; index < BLOCKS; index++) {
             const char *block = blocks[arena][index];
-            cr_assert(eq(chr, block[0], (char)(index + 50 * arena)));
-            cr_assert(eq(chr, block[block_bytes - 1], (char)(index + 50 * arena)));
+            cr_assert_eq(block[0], (char)(index + 50 * arena));
+            cr_assert_eq(block[block_bytes - 1], (char)(index + 50 * arena));
         }
-        cr_assert(not(bz_mem_is_exhausted(arenas[arena])));
-        cr_assert(not(bz_mem_lacks_room(arenas[arena])));
+        cr_assert_not(bz_mem_is_exhausted(arenas[arena]));
+        cr_assert_not(bz_mem_lacks_room(arenas[arena]));
         bz_mem_destroy(arenas[arena]);
     }
 }
@@ -134,7 +134,7 @@ Test(mem, an_arena_is_mapped_by_need) {
 Test(mem, free_of_null_is_nothing) {
     struct bz_mem *mem = bz_mem_new(0);
     bz_mem_free(mem, NULL, 10);
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    cr_assert_eq(bz_mem_live_blocks(mem), 0);
     bz_mem_destroy(mem);
     bz_mem_destroy(NULL);
 }
@@ -150,7 +150,7 @@ Test(mem, reset_begins_anew) {
             if (round == 0) {
                 first[index] = block;
             }
-            cr_assert(eq(ptr, block, first[index]));
+            cr_assert_eq(block, first[index]);
             cr_assert(is_zero(block, size_bytes));
             memset(block, 0xee, size_bytes);
         }
@@ -158,7 +158,7 @@ Test(mem, reset_begins_anew) {
             bz_mem_free(mem, first[index], interesting_size(index) % 5000);
         }
         bz_mem_reset(mem);
-        cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+        cr_assert_eq(bz_mem_live_blocks(mem), 0);
     }
     bz_mem_destroy(mem);
 }
@@ -174,14 +174,14 @@ Test(mem, limit_is_kept) {
         memset(blocks[count], 0xaa, 100);
         count++;
     }
-    cr_assert(ge(u32, count, (uint32_t)(limit_bytes - 2048) / 112));
-    cr_assert(le(u32, count, (uint32_t)limit_bytes / 112));
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), count));
-    cr_assert(eq(ptr, bz_mem_alloc(mem, 100), NULL));
-    cr_assert(eq(ptr, bz_mem_alloc(mem, limit_bytes), NULL));
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), count));
+    cr_assert_geq(count, (uint32_t)(limit_bytes - 2048) / 112);
+    cr_assert_leq(count, (uint32_t)limit_bytes / 112);
+    cr_assert_eq(bz_mem_live_blocks(mem), count);
+    cr_assert_null(bz_mem_alloc(mem, 100));
+    cr_assert_null(bz_mem_alloc(mem, limit_bytes));
+    cr_assert_eq(bz_mem_live_blocks(mem), count);
     bz_mem_free(mem, blocks[7], 100);
-    cr_assert(eq(ptr, bz_mem_alloc(mem, 100), blocks[7]));
+    cr_assert_eq(bz_mem_alloc(mem, 100), blocks[7]);
     bz_mem_destroy(mem);
 }
 
@@ -190,9 +190,9 @@ Test(mem, absurd_sizes_are_refused) {
     static const size_t sizes[] = {SIZE_MAX, SIZE_MAX - 15, SIZE_MAX / 2 + 1, (1u << 20) + 1,
                                    1u << 20};
     for (size_t index = 0; index < sizeof sizes / sizeof sizes[0]; index++) {
-        cr_assert(eq(ptr, bz_mem_alloc(mem, sizes[index]), NULL));
+        cr_assert_null(bz_mem_alloc(mem, sizes[index]));
     }
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    cr_assert_eq(bz_mem_live_blocks(mem), 0);
     bz_mem_destroy(mem);
 }
 
@@ -201,20 +201,20 @@ Test(mem, tiny_limits) {
     for (size_t limit_bytes = 1; limit_bytes < 3000; limit_bytes++) {
         struct bz_mem *mem = bz_mem_new(limit_bytes);
         if (mem == NULL) {
-            cr_assert(lt(sz, limit_bytes, 2048));
+            cr_assert_lt(limit_bytes, 2048);
             continue;
         }
         size_t taken_bytes = 0;
         while (bz_mem_alloc(mem, 16) != NULL) {
             taken_bytes += 16;
         }
-        cr_assert(lt(sz, taken_bytes, limit_bytes));
+        cr_assert_lt(taken_bytes, limit_bytes);
         bz_mem_destroy(mem);
     }
 }
 
 Test(mem, refuses_an_address_space_that_is_not_there) {
-    cr_assert(eq(ptr, bz_mem_new(SIZE_MAX / 2), NULL));
+    cr_assert_null(bz_mem_new(SIZE_MAX / 2));
 }
 
 Test(mem, foreign_block_stops_the_process, .signal = SIGABRT) {
@@ -239,7 +239,7 @@ Test(mem, traffic) {
         if (slots[slot].block == NULL) {
             slots[slot].size_bytes = tst_draw(&draw, tst_draw(&draw, 8) == 0 ? 9000 : 1200);
             slots[slot].block = bz_mem_alloc(mem, slots[slot].size_bytes);
-            cr_assert(ne(ptr, slots[slot].block, NULL));
+            cr_assert_not_null(slots[slot].block);
             cr_assert(is_zero((char *)slots[slot].block, slots[slot].size_bytes));
             memset(slots[slot].block, mark, slots[slot].size_bytes);
             live++;
@@ -251,7 +251,7 @@ Test(mem, traffic) {
             slots[slot].block = NULL;
             live--;
         }
-        cr_assert(eq(u64, bz_mem_live_blocks(mem), live));
+        cr_assert_eq(bz_mem_live_blocks(mem), live);
     }
     bz_mem_destroy(mem);
 }

@@ -133,7 +133,7 @@ Test(observe, cancel_in_the_window) {
     spy_expect(&scene.spy, "1.wake:ok 1.cancel-by-0:ok");
     tst_turn(scene.loop);
     spy_expect(&scene.spy, "1.resume-2:cancelled 1.exit:cancelled");
-    cr_assert(not(bz_task_cancel(task)));
+    cr_assert_not(bz_task_cancel(task));
     spy_expect(&scene.spy, "1.cancel-by-0:invalid-state");
     bz_task_free(task);
     tst_end(scene.loop);
@@ -215,7 +215,7 @@ Test(observe, nobody_need_listen) {
         }
         tst_start(scene.loop, tst_actor_run, &scene.actor);
         tst_run(scene.loop);
-        cr_assert(eq(int, scene.spy.log.length > 0, round == 0));
+        cr_assert_eq(scene.spy.log.length > 0, round == 0);
         logs[round] = scene.log;
         tst_end(scene.loop);
     }
@@ -249,11 +249,11 @@ Test(observe, tasks_in_order) {
     struct tst_log log = {0};
     struct tst_actor actor = {.name = "a", .script = "", .loop = loop, .log = &log};
     struct bz_task *tasks[TASKS];
-    cr_assert(eq(ptr, bz_driver_newest_task(loop), NULL));
-    cr_assert(eq(ptr, bz_driver_next_task(loop, NULL), NULL));
+    cr_assert_null(bz_driver_newest_task(loop));
+    cr_assert_null(bz_driver_next_task(loop, NULL));
     for (uint32_t index = 0; index < TASKS; index++) {
         tasks[index] = tst_actor_spawn(&actor);
-        cr_assert(eq(ptr, bz_driver_newest_task(loop), tasks[index]));
+        cr_assert_eq(bz_driver_newest_task(loop), tasks[index]);
     }
     tst_run(loop);
     for (uint32_t index = 0; index < TASKS; index += 2) {
@@ -262,13 +262,13 @@ Test(observe, tasks_in_order) {
     const struct bz_task *task = NULL;
     for (uint32_t index = 1; index < TASKS; index += 2) {
         task = bz_driver_next_task(loop, task);
-        cr_assert(eq(ptr, (void *)(uintptr_t)task, tasks[index]));
-        cr_assert(eq(u32, bz_task_id(task), index + 1));
+        cr_assert_eq((void *)(uintptr_t)task, tasks[index]);
+        cr_assert_eq(bz_task_id(task), index + 1);
     }
-    cr_assert(eq(ptr, bz_driver_next_task(loop, task), NULL));
+    cr_assert_null(bz_driver_next_task(loop, task));
     for (uint32_t index = 1; index < TASKS; index += 2) {
         bz_task_free(tasks[index]);
     }
-    cr_assert(eq(ptr, bz_driver_newest_task(loop), NULL));
+    cr_assert_null(bz_driver_newest_task(loop));
     tst_end(loop);
 }

@@ -10,7 +10,7 @@ static enum bz_status word_doze(struct tst_call *call) {
     uint64_t delay_ns = tst_number(call->rest) * MS;
     uint64_t began_ns = bz_loop_now_ns(loop);
     enum bz_status status = bz_sleep(loop, delay_ns);
-    cr_assert(ge(u64, bz_loop_now_ns(loop) - began_ns, delay_ns));
+    cr_assert_geq(bz_loop_now_ns(loop) - began_ns, delay_ns);
     return status;
 }
 
@@ -46,10 +46,10 @@ Test(run, continues_the_loops_clock) {
     bz_driver_set_now(stage.loop, before_ns);
     tst_play(&stage, "a: doze-2; loop -> a.doze-2:ok");
     uint64_t between_ns = bz_loop_now_ns(stage.loop);
-    cr_assert(ge(u64, between_ns, before_ns + 2 * MS));
-    cr_assert(le(u64, between_ns, before_ns + 3600 * 1000 * MS));
+    cr_assert_geq(between_ns, before_ns + 2 * MS);
+    cr_assert_leq(between_ns, before_ns + 3600 * 1000 * MS);
     tst_play(&stage, "b: doze-2; loop -> b.doze-2:ok");
-    cr_assert(ge(u64, bz_loop_now_ns(stage.loop), between_ns + 2 * MS));
+    cr_assert_geq(bz_loop_now_ns(stage.loop), between_ns + 2 * MS);
     tst_stage_end(&stage);
 }
 
@@ -72,7 +72,7 @@ Test(run, holds_the_clock_during_a_turn) {
     tst_start(loop, look, &first);
     tst_start(loop, look, &second);
     tst_status(bz_loop_run(loop), BZ_OK);
-    cr_assert(eq(u64, first.seen_ns, second.seen_ns));
+    cr_assert_eq(first.seen_ns, second.seen_ns);
     tst_end(loop);
 }
 

@@ -49,10 +49,10 @@ Test(stack, overflow_of_a_task_faults, EXPECT_FAULT) {
 
 static struct bz_stack *take_unguarded(struct bz_stack_pool *pool) {
     for (uint32_t number = 0; number < BZ_STACK_GUARDED_MAX; number++) {
-        cr_assert(ne(ptr, bz_stack_take(pool), NULL));
+        cr_assert_not_null(bz_stack_take(pool));
     }
     struct bz_stack *stack = bz_stack_take(pool);
-    cr_assert(not(stack->guarded));
+    cr_assert_not(stack->guarded);
     return stack;
 }
 
@@ -61,7 +61,7 @@ Test(stack, without_guard_is_returned_when_intact) {
     struct bz_stack *stack = take_unguarded(pool);
     memset(stack->base + 64, 0xff, stack->size_bytes - 64);
     bz_stack_return(pool, stack);
-    cr_assert(eq(ptr, bz_stack_take(pool), stack));
+    cr_assert_eq(bz_stack_take(pool), stack);
     bz_stack_pool_destroy(pool);
 }
 
@@ -89,13 +89,13 @@ Test(stack, guard_pages_are_counted_for_the_process) {
         guarded += count_guarded(pools[index], BZ_STACK_GUARDED_MAX / 4);
     }
     /* stacks that were mapped and not taken have some of them */
-    cr_assert(le(u32, guarded, BZ_STACK_GUARDED_MAX));
-    cr_assert(ge(u32, guarded, BZ_STACK_GUARDED_MAX / 2));
+    cr_assert_leq(guarded, BZ_STACK_GUARDED_MAX);
+    cr_assert_geq(guarded, BZ_STACK_GUARDED_MAX / 2);
     for (int index = 0; index < 8; index++) {
         bz_stack_pool_destroy(pools[index]);
     }
     pools[0] = bz_stack_pool_new(BZ_STACK_BYTES_MIN);
-    cr_assert(eq(u32, count_guarded(pools[0], 1000), 1000), "a destroyed pool gives them back");
+    cr_assert_eq(count_guarded(pools[0], 1000), 1000, "a destroyed pool gives them back");
     bz_stack_pool_destroy(pools[0]);
 }
 
@@ -110,15 +110,15 @@ Test(stack, ranges_are_apart) {
     bool is_staggered = false;
     for (uint32_t index = 0; index < STACKS; index++) {
         stacks[index] = bz_stack_take(pool);
-        cr_assert(eq(sz, stacks[index]->size_bytes, 20480), "rounded up to pages");
-        cr_assert(eq(sz, (uintptr_t)bz_stack_top(stacks[index]) % 16, 0));
-        cr_assert(lt(sz, stacks[index]->colour_bytes, 4096));
+        cr_assert_eq(stacks[index]->size_bytes, 20480, "rounded up to pages");
+        cr_assert_eq((uintptr_t)bz_stack_top(stacks[index]) % 16, 0);
+        cr_assert_lt(stacks[index]->colour_bytes, 4096);
         is_staggered |= stacks[index]->colour_bytes != stacks[0]->colour_bytes;
         for (uint32_t other = 0; other < index; other++) {
             char *low = stacks[index]->base < stacks[other]->base ? stacks[index]->base
                                                                   : stacks[other]->base;
             char *high = low == stacks[index]->base ? stacks[other]->base : stacks[index]->base;
-            cr_assert(ge(sz, (size_t)(high - low), 20480 + 4096));
+            cr_assert_geq((size_t)(high - low), 20480 + 4096);
         }
     }
     cr_assert(is_staggered);
@@ -131,8 +131,8 @@ Test(stack, last_returned_is_first_taken) {
     struct bz_stack *second = bz_stack_take(pool);
     bz_stack_return(pool, first);
     bz_stack_return(pool, second);
-    cr_assert(eq(ptr, bz_stack_take(pool), second));
-    cr_assert(eq(ptr, bz_stack_take(pool), first));
+    cr_assert_eq(bz_stack_take(pool), second);
+    cr_assert_eq(bz_stack_take(pool), first);
     bz_stack_pool_destroy(pool);
 }
 
@@ -150,7 +150,7 @@ Test(stack, reset_pool_hands_out_in_the_first_order) {
         uint32_t count = tst_draw(&draw, STACKS) + 1;
         for (uint32_t index = 0; index < count; index++) {
             taken[index] = bz_stack_take(pool);
-            cr_assert(eq(ptr, taken[index], first[index]));
+            cr_assert_eq(taken[index], first[index]);
         }
         for (uint32_t index = 0; index < count; index++) {
             if (tst_draw(&draw, 2) == 0) {
@@ -167,19 +167,19 @@ Test(stack, dropped_pool_begins_anew_with_zeroed_stacks) {
     memset(first->base, 1, first->size_bytes);
     (void)bz_stack_take(pool);
     bz_stack_pool_drop(pool);
-    cr_assert(eq(ptr, bz_stack_take(pool), first));
+    cr_assert_eq(bz_stack_take(pool), first);
     for (size_t index = 0; index < first->size_bytes; index++) {
-        cr_assert(eq(chr, first->base[index], 0));
+        cr_assert_eq(first->base[index], 0);
     }
     bz_stack_pool_destroy(pool);
 }
 
 Test(stack, sizes_are_bounded) {
     struct bz_stack_pool *pool = bz_stack_pool_new(1);
-    cr_assert(eq(sz, bz_stack_take(pool)->size_bytes, BZ_STACK_BYTES_MIN));
+    cr_assert_eq(bz_stack_take(pool)->size_bytes, BZ_STACK_BYTES_MIN);
     bz_stack_pool_destroy(pool);
-    cr_assert(eq(ptr, bz_stack_pool_new(BZ_STACK_BYTES_MAX + 1), NULL));
-    cr_assert(eq(ptr, bz_stack_pool_new(SIZE_MAX), NULL));
+    cr_assert_null(bz_stack_pool_new(BZ_STACK_BYTES_MAX + 1));
+    cr_assert_null(bz_stack_pool_new(SIZE_MAX));
     bz_stack_pool_destroy(NULL);
 }
 
@@ -190,7 +190,7 @@ Test(stack, marks_of_abandoned_frames_are_removed) {
     struct bz_stack *stack = bz_stack_take(pool);
     bz_san_poison(stack->base + stack->size_bytes - 2048, 2048);
     bz_stack_pool_reset(pool);
-    cr_assert(eq(ptr, bz_stack_take(pool), stack));
+    cr_assert_eq(bz_stack_take(pool), stack);
     memset(stack->base, 0xff, stack->size_bytes);
     bz_stack_return(pool, stack);
     bz_stack_pool_destroy(pool);

@@ -17,8 +17,8 @@ Test(task, sleeps_no_time_by_yielding) {
     struct bz_loop *loop = tst_begin();
     struct bz_task *task = tst_spawn(loop, sleep_zero, loop);
     tst_turn(loop);
-    cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER));
-    cr_assert(eq(u32, bz_driver_ready_count(loop), 1));
+    cr_assert_eq(bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER);
+    cr_assert_eq(bz_driver_ready_count(loop), 1);
     tst_turn(loop);
     tst_status(tst_outcome(task), BZ_OK);
     tst_end(loop);
@@ -40,8 +40,8 @@ Test(task, sleeps_for_ever_without_a_timer) {
     for (int round = 0; round < 3; round++) {
         struct bz_task *task = tst_spawn(loop, sleeps[round], loop);
         tst_turn(loop);
-        cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER));
-        cr_assert(not(bz_task_is_done(task)));
+        cr_assert_eq(bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER);
+        cr_assert_not(bz_task_is_done(task));
         cr_assert(bz_task_cancel(task));
         tst_turn(loop);
         tst_status(tst_outcome(task), BZ_CANCELLED);
@@ -54,7 +54,7 @@ Test(task, sleeps_until_just_before_the_end_of_time) {
     struct bz_loop *loop = tst_begin();
     struct bz_task *task = tst_spawn(loop, sleep_nearly_for_ever, loop);
     tst_run(loop);
-    cr_assert(eq(u64, bz_loop_now_ns(loop), BZ_TIME_NEVER - 2));
+    cr_assert_eq(bz_loop_now_ns(loop), BZ_TIME_NEVER - 2);
     tst_status(tst_outcome(task), BZ_OK);
     tst_end(loop);
 }
@@ -64,8 +64,8 @@ Test(task, has_a_number_and_a_name) {
     char buffer[16];
     struct bz_task *plain = bz_task_spawn(loop, "host", 0, sleep_zero, loop);
     struct bz_task *indexed = bz_task_spawn(loop, "guest", 12, sleep_zero, loop);
-    cr_assert(eq(u32, bz_task_id(plain), 1));
-    cr_assert(eq(u32, bz_task_id(indexed), 2));
+    cr_assert_eq(bz_task_id(plain), 1);
+    cr_assert_eq(bz_task_id(indexed), 2);
     tst_text(bz_task_name(plain, buffer, sizeof buffer), "host");
     tst_text(bz_task_name(indexed, buffer, sizeof buffer), "guest-12");
     tst_text(bz_task_name(indexed, buffer, 6), "guest"); /* cut to fit */
@@ -79,23 +79,23 @@ Test(task, has_a_number_and_a_name) {
 static enum bz_status look_at_oneself(void *arg) {
     struct bz_loop *loop = arg;
     struct bz_task *self = bz_loop_current(loop);
-    cr_assert(ne(ptr, self, NULL));
-    cr_assert(eq(u32, bz_task_id(self), 1));
-    cr_assert(not(bz_task_is_done(self)));
+    cr_assert_not_null(self);
+    cr_assert_eq(bz_task_id(self), 1);
+    cr_assert_not(bz_task_is_done(self));
     tst_status(bz_yield(loop), BZ_OK);
-    cr_assert(eq(ptr, bz_loop_current(loop), self));
+    cr_assert_eq(bz_loop_current(loop), self);
     return BZ_OK;
 }
 
 Test(task, is_the_current_one_while_it_runs) {
     struct bz_loop *loop = tst_begin();
     struct bz_task *task = tst_spawn(loop, look_at_oneself, loop);
-    cr_assert(eq(ptr, bz_loop_current(loop), NULL));
+    cr_assert_null(bz_loop_current(loop));
     tst_turn(loop);
-    cr_assert(eq(ptr, bz_loop_current(loop), NULL));
-    cr_assert(eq(u32, bz_loop_live_tasks(loop), 1));
+    cr_assert_null(bz_loop_current(loop));
+    cr_assert_eq(bz_loop_live_tasks(loop), 1);
     tst_turn(loop);
-    cr_assert(eq(u32, bz_loop_live_tasks(loop), 0));
+    cr_assert_eq(bz_loop_live_tasks(loop), 0);
     tst_status(tst_outcome(task), BZ_OK);
     tst_end(loop);
 }
@@ -116,8 +116,8 @@ Test(task, ends_with_what_its_body_returns) {
         struct bz_task *task = tst_spawn(loop, return_it, &statuses[index]);
         tst_turn(loop);
         cr_assert(bz_task_is_done(task));
-        cr_assert(eq(int, task->done.state, states[index]));
-        cr_assert(eq(u32, bz_task_cancelling(task), 0));
+        cr_assert_eq(task->done.state, states[index]);
+        cr_assert_eq(bz_task_cancelling(task), 0);
         tst_status(tst_outcome(task), statuses[index]);
     }
     tst_end(loop);
@@ -132,12 +132,12 @@ static enum bz_status do_nothing(void *arg) {
 Test(task, detached_is_freed_by_the_loop) {
     struct bz_loop *loop = tst_begin();
     tst_start(loop, do_nothing, NULL);
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS + 1));
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS + 1);
     tst_turn(loop);
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS));
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS);
     struct bz_task *task = tst_spawn(loop, do_nothing, NULL);
     tst_turn(loop);
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS + 1));
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(loop)), TST_LOOP_BLOCKS + 1);
     bz_task_detach(task);
     tst_end(loop);
 }
@@ -200,9 +200,9 @@ Test(task, numbers_its_steps) {
     for (uint32_t step = 1; step <= 4; step++) {
         tst_act(&stage, before[step - 1]);
         const struct bz_handle *handle = bz_driver_ready_at(stage.loop, 0);
-        cr_assert(eq(u32, handle->owner, bz_task_id(stage.tasks[tst_index('a')])));
-        cr_assert(eq(int, handle->role, BZ_ROLE_STEP));
-        cr_assert(eq(u32, handle->nth, step));
+        cr_assert_eq(handle->owner, bz_task_id(stage.tasks[tst_index('a')]));
+        cr_assert_eq(handle->role, BZ_ROLE_STEP);
+        cr_assert_eq(handle->nth, step);
     }
     tst_play(&stage, "turn -> a.yield:ok a.await:ok a.sleep:ok; end-a=ok/0");
     tst_stage_end(&stage);

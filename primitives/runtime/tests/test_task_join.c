@@ -79,7 +79,7 @@ Test(join, outlives_the_reuse_of_the_task) {
     tst_play(&stage, "c: yield break; p: join-c; turn-2 end-c=broken/0");
     const struct bz_task *child = stage.tasks[tst_index('c')];
     tst_play(&stage, "free-c; d: sleep");
-    cr_assert(eq(ptr, stage.tasks[tst_index('d')], (void *)child), "the block is not used again");
+    cr_assert_eq(stage.tasks[tst_index('d')], (void *)child, "the block is not used again");
     tst_play(&stage, "cancel-p turn cancelling-d=0 -> c.yield:ok p.join-c:cancelled;"
                      "run end-p=cancelled/1 end-d=ok/0 -> d.sleep:ok");
     tst_stage_end(&stage);
@@ -134,11 +134,11 @@ Test(join, chain_is_cancelled_without_recursion) {
     tst_turn(loop);
     tst_start(loop, cancel_chain, &chain);
     tst_turn(loop);
-    cr_assert(eq(int, chain.end.state, BZ_FUTURE_CANCELLED));
+    cr_assert_eq(chain.end.state, BZ_FUTURE_CANCELLED);
     tst_run(loop);
-    cr_assert(eq(u32, chain.cancelled, CHAIN_TASKS));
+    cr_assert_eq(chain.cancelled, CHAIN_TASKS);
     for (uint32_t index = 0; index < CHAIN_TASKS; index++) {
-        cr_assert(eq(u32, bz_task_cancelling(chain.tasks[index]), 1));
+        cr_assert_eq(bz_task_cancelling(chain.tasks[index]), 1);
         bz_task_free(chain.tasks[index]);
     }
     tst_end(loop);

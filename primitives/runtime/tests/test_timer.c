@@ -50,9 +50,9 @@ static void model_advance(struct model *model, struct bz_loop *loop, uint64_t de
     uint32_t queued = bz_driver_queue_due_timers(loop);
     for (uint32_t index = 0; index < queued; index++) {
         uint32_t first = model_first(model);
-        cr_assert(lt(u32, first, TIMERS));
-        cr_assert(le(u64, model->when_ns[first], bz_loop_now_ns(loop)));
-        cr_assert(eq(ptr, bz_driver_ready_at(loop, index), &model->timers[first].handle));
+        cr_assert_lt(first, TIMERS);
+        cr_assert_leq(model->when_ns[first], bz_loop_now_ns(loop));
+        cr_assert_eq(bz_driver_ready_at(loop, index), &model->timers[first].handle);
         model->is_armed[first] = false;
     }
     while (bz_driver_ready_count(loop) > 0) {
@@ -80,11 +80,10 @@ Test(timer, heap_agrees_with_a_model) {
             }
             uint32_t first = model_first(&model);
             uint64_t deadline_ns = first == TIMERS ? BZ_TIME_NEVER : model.when_ns[first];
-            cr_assert(eq(u64, bz_driver_next_deadline_ns(loop), deadline_ns), "seed %u",
-                      (unsigned)seed);
+            cr_assert_eq(bz_driver_next_deadline_ns(loop), deadline_ns, "seed %u", (unsigned)seed);
         }
         model_advance(&model, loop, 1000);
-        cr_assert(eq(u32, model_first(&model), TIMERS));
+        cr_assert_eq(model_first(&model), TIMERS);
     }
     tst_end(loop);
 }
@@ -176,8 +175,8 @@ Test(timer, may_arm_itself_again) {
     bz_timer_init(&ticker.timer, loop, ticker_fire);
     cr_assert(bz_timer_arm(&ticker.timer, 10));
     tst_run(loop);
-    cr_assert(eq(u32, ticker.ticks, 5));
-    cr_assert(eq(u64, bz_loop_now_ns(loop), 50));
+    cr_assert_eq(ticker.ticks, 5);
+    cr_assert_eq(bz_loop_now_ns(loop), 50);
     tst_end(loop);
 }
 

@@ -110,9 +110,9 @@ static inline void cast_check(struct tst_stage *stage) {
     struct cast *cast = bz_container_of(stage, struct cast, stage);
     struct bz_deferred_waitq *queue = tokens_queue(&cast->tokens);
     uint32_t free = tokens_free(&cast->tokens);
-    cr_assert(eq(u32, list_length(&queue->waiting), queue->waiting_count));
+    cr_assert_eq(list_length(&queue->waiting), queue->waiting_count);
     cr_assert(cast->has_runs || free + cast->owned == cast->tokens.permits);
-    cr_assert(eq(int, tokens_locked(&cast->tokens), free == 0));
+    cr_assert_eq(tokens_locked(&cast->tokens), free == 0);
     cr_assert(queue->waiting_count == 0 || free == 0, "somebody waits for what is free");
 }
 
@@ -123,7 +123,7 @@ static inline struct bz_deferred_result guest_granted(struct bz_deferred_pair *p
     struct guest *guest = bz_container_of(pair, struct guest, pair);
     struct cast *cast = guest->cast;
     tst_say(&cast->stage.log, "%c:%s", guest_name(guest), bz_status_name(result.status));
-    cr_assert(not(bz_list_is_linked(&guest->run.waiter.link)), "in the queue, and called");
+    cr_assert_not(bz_list_is_linked(&guest->run.waiter.link), "in the queue, and called");
     cast_check(&cast->stage);
     if (result.status == BZ_OK && guest_script(guest)[0] != '\0') {
         cr_assert(tokens_free(&cast->tokens) < cast->tokens.permits, "granted, nothing is out");
@@ -139,7 +139,7 @@ static inline enum bz_status word_acquire(struct tst_call *call) {
     bool is_granted = tokens_free(&cast->tokens) > 0;
     cast->owned += is_granted;
     tokens_acquire(&cast->tokens, &guest->run.waiter);
-    cr_assert(eq(int, bz_deferred_is_fired(&guest->run.waiter.deferred), is_granted));
+    cr_assert_eq(bz_deferred_is_fired(&guest->run.waiter.deferred), is_granted);
     cast_check(call->stage);
     bz_deferred_add_both(&guest->run.waiter.deferred, &guest->pair, guest_granted);
     return BZ_OK;
@@ -264,7 +264,7 @@ static inline void cast_begin(struct cast *cast, enum kind kind, uint32_t permit
 /* All that was acquired must be back. */
 static inline void cast_end(struct cast *cast) {
     tst_play(&cast->stage, "run waiting=0");
-    cr_assert(eq(u32, tokens_free(&cast->tokens), cast->tokens.permits));
+    cr_assert_eq(tokens_free(&cast->tokens), cast->tokens.permits);
     tst_stage_end(&cast->stage);
 }
 

@@ -46,11 +46,11 @@ struct hall {
 static inline void hall_check_barrier(const struct bz_barrier *barrier) {
     check_waiters(&barrier->queue);
     if (!bz_barrier_is_draining(barrier)) {
-        cr_assert(lt(u32, barrier->queue.waiting_count, barrier->parties), "all there, and wait");
-        cr_assert(not(barrier->is_round_broken));
+        cr_assert_lt(barrier->queue.waiting_count, barrier->parties, "all there, and wait");
+        cr_assert_not(barrier->is_round_broken);
     }
     if (barrier->is_broken) {
-        cr_assert(eq(u32, barrier->queue.waiting_count, 0), "somebody waits at a broken barrier");
+        cr_assert_eq(barrier->queue.waiting_count, 0, "somebody waits at a broken barrier");
     }
 }
 
@@ -58,40 +58,40 @@ static inline void hall_check_queue(const struct bz_queue *queue) {
     check_waiters(&queue->getters);
     check_waiters(&queue->putters);
     uint32_t size = bz_queue_size(queue);
-    cr_assert(le(u32, queue->promised_items, queue->getters.woken_count));
-    cr_assert(le(u32, queue->promised_slots, queue->putters.woken_count));
+    cr_assert_leq(queue->promised_items, queue->getters.woken_count);
+    cr_assert_leq(queue->promised_slots, queue->putters.woken_count);
     if (size > 0) { /* else they may have been dropped */
-        cr_assert(le(u32, queue->promised_items, size));
+        cr_assert_leq(queue->promised_items, size);
     }
     bool is_free = true;
     if (queue->maxsize > 0) {
-        cr_assert(le(u64, (uint64_t)size + queue->promised_slots, queue->maxsize), "bound");
+        cr_assert_leq((uint64_t)size + queue->promised_slots, queue->maxsize, "bound");
         is_free = size + queue->promised_slots < queue->maxsize;
     }
     if (queue->getters.waiting_count > 0 && queue->getters.woken_count == 0) {
-        cr_assert(eq(u32, size, 0), "a getter waits for what is there");
-        cr_assert(not(queue->is_closed), "a getter waits for what never comes");
+        cr_assert_eq(size, 0, "a getter waits for what is there");
+        cr_assert_not(queue->is_closed, "a getter waits for what never comes");
     }
     if (queue->putters.waiting_count > 0) {
-        cr_assert(not(queue->is_closed), "a putter waits for ever");
-        cr_assert(not(is_free && queue->putters.woken_count == 0), "a slot is free");
+        cr_assert_not(queue->is_closed, "a putter waits for ever");
+        cr_assert_not(is_free && queue->putters.woken_count == 0, "a slot is free");
     }
     bool getters = queue->getters.waiting_count + queue->getters.woken_count > 0;
     bool putters = queue->putters.waiting_count + queue->putters.woken_count > 0;
-    cr_assert(eq(int, bz_queue_empty(queue), size == 0 || getters));
-    cr_assert(eq(int, bz_queue_full(queue), !is_free || putters));
-    cr_assert(eq(int, queue->finished.is_set, queue->unfinished == 0));
+    cr_assert_eq(bz_queue_empty(queue), size == 0 || getters);
+    cr_assert_eq(bz_queue_full(queue), !is_free || putters);
+    cr_assert_eq(queue->finished.is_set, queue->unfinished == 0);
 }
 
 static inline void hall_check(struct tst_stage *stage) {
     struct hall *hall = bz_container_of(stage, struct hall, stage);
     check_waiters(&hall->event.queue);
-    cr_assert(not(hall->event.is_set && hall->event.queue.waiting_count > 0));
+    cr_assert_not(hall->event.is_set && hall->event.queue.waiting_count > 0);
     check_waiters(&hall->condition.queue);
     check_waiters(&hall->lock.queue);
     hall_check_barrier(&hall->barrier);
     hall_check_queue(&hall->queue);
-    cr_assert(eq(u64, bz_queue_size(&hall->queue), hall->stored), "an item came or went");
+    cr_assert_eq(bz_queue_size(&hall->queue), hall->stored, "an item came or went");
 }
 
 /* --- lock and condition ----------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ static inline enum bz_status word_acquire(struct tst_call *call) {
     struct hall *hall = hall_of(call);
     enum bz_status status = bz_lock_acquire(&hall->lock);
     if (status == BZ_OK) {
-        cr_assert(eq(ptr, (void *)hall->holder, NULL), "two in one section");
+        cr_assert_null((void *)hall->holder, "two in one section");
         hall->holder = call->actor;
     }
     return status;
@@ -131,7 +131,7 @@ static inline enum bz_status word_wait(struct tst_call *call) {
     enum bz_status status = is_plain ? bz_condition_wait(&hall->condition)
                                      : bz_condition_wait_for(&hall->condition, hall_is_true, hall);
     if (!may_pass && status != BZ_NOT_HELD) {
-        cr_assert(eq(ptr, (void *)hall->holder, NULL), "came back into a section of others");
+        cr_assert_null((void *)hall->holder, "came back into a section of others");
         cr_assert(hall->lock.is_held, "came back without the lock");
         hall->holder = call->actor;
     }
@@ -199,7 +199,7 @@ static inline enum bz_status word_get(struct tst_call *call) {
         hall->stored--;
         tst_report(call, "%u", (unsigned)value);
     } else {
-        cr_assert(eq(u64, value, 77), "told an item that was not taken");
+        cr_assert_eq(value, 77, "told an item that was not taken");
     }
     return status;
 }
@@ -295,8 +295,8 @@ static inline void hall_begin(struct hall *hall, uint32_t parties, enum bz_queue
 static inline void hall_end(struct hall *hall) {
     tst_play(&hall->stage, "run lock=0/0/0 condition=0/0/0 event=0/0/0 barrier=0/0/0;"
                            "getters=0/0/0 putters=0/0/0 joiners=0/0/0");
-    cr_assert(eq(u32, hall->queue.promised_items, 0));
-    cr_assert(eq(u32, hall->queue.promised_slots, 0));
+    cr_assert_eq(hall->queue.promised_items, 0);
+    cr_assert_eq(hall->queue.promised_slots, 0);
     bz_queue_fini(&hall->queue);
     tst_stage_end(&hall->stage);
 }

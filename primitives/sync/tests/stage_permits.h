@@ -88,12 +88,12 @@ static inline void permits_check(struct tst_stage *stage) {
     struct bz_waitq *queue = permits_queue(permits);
     uint64_t level = permits_level(permits);
     check_waiters(queue);
-    cr_assert(le(u64, queue->woken_count, level), "level >= R");
-    cr_assert(eq(u64, level + permits->holders, (uint64_t)permits->permits + permits->added));
+    cr_assert_leq(queue->woken_count, level, "level >= R");
+    cr_assert_eq(level + permits->holders, (uint64_t)permits->permits + permits->added);
     bool is_locked = queue->waiting_count > 0 || queue->woken_count > 0 || level == 0;
-    cr_assert(eq(int, permits_locked(permits), is_locked));
+    cr_assert_eq(permits_locked(permits), is_locked);
     if (queue->waiting_count > 0 && queue->woken_count == 0) {
-        cr_assert(eq(u64, level, 0), "somebody waits for what is free");
+        cr_assert_eq(level, 0, "somebody waits for what is free");
     }
 }
 

@@ -47,7 +47,7 @@ static inline uint32_t line_find(const struct line *line, uint32_t id) {
 }
 
 static inline void line_remove_at(struct line *line, uint32_t place) {
-    cr_assert(lt(u32, place, line->count));
+    cr_assert_lt(place, line->count);
     line->count--;
     memmove(&line->ids[place], &line->ids[place + 1], (line->count - place) * sizeof line->ids[0]);
 }

@@ -14,7 +14,7 @@ static inline uint32_t list_length(const struct bz_list *head) {
 }
 
 static inline void check_waiters(const struct bz_waitq *queue) {
-    cr_assert(eq(u32, list_length(&queue->waiting), queue->waiting_count));
+    cr_assert_eq(list_length(&queue->waiting), queue->waiting_count);
 }
 
 /* Reports waiting/woken/cancelled if the word is that name. */

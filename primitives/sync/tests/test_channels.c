@@ -89,9 +89,9 @@ static void pipe_check(struct tst_stage *stage) {
         return;
     }
     check_waiters(&oneshot->receivers);
-    cr_assert(eq(int, oneshot->closed.is_set, oneshot->state != BZ_ONESHOT_OPEN));
+    cr_assert_eq(oneshot->closed.is_set, oneshot->state != BZ_ONESHOT_OPEN);
     if (oneshot->receivers.waiting_count > 0) {
-        cr_assert(ne(int, oneshot->state, BZ_ONESHOT_CLOSED));
+        cr_assert_neq(oneshot->state, BZ_ONESHOT_CLOSED);
         cr_assert(oneshot->state == BZ_ONESHOT_OPEN || oneshot->receivers.woken_count == 1);
     }
 }

@@ -16,7 +16,7 @@ static void play_waiting(char last, const char *timeline) {
     snprintf(beginning, sizeof beginning, "a-%c: acquire ~wait release; run locked=no", last);
     hall_begin(&hall, 3, BZ_QUEUE_FIFO, 1);
     tst_play(&hall.stage, beginning);
-    cr_assert(eq(u32, hall.condition.queue.waiting_count, (uint32_t)(last - 'a' + 1)));
+    cr_assert_eq(hall.condition.queue.waiting_count, (uint32_t)(last - 'a' + 1));
     tst_forget(&hall.stage.log);
     tst_play(&hall.stage, timeline);
     hall_end(&hall);

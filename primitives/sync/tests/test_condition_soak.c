@@ -175,9 +175,9 @@ static void run(struct condition_soak *model) {
         model_check(model);
     }
     soak_end(soak);
-    cr_assert(not(bz_lock_locked(&model->lock)));
-    cr_assert(eq(u32, model->condition.queue.woken_count, 0));
-    cr_assert(eq(u32, model->condition.queue.cancelled_count, 0));
+    cr_assert_not(bz_lock_locked(&model->lock));
+    cr_assert_eq(model->condition.queue.woken_count, 0);
+    cr_assert_eq(model->condition.queue.cancelled_count, 0);
 }
 
 static void soak_all(bool is_fifo) {
@@ -190,10 +190,10 @@ static void soak_all(bool is_fifo) {
         run(&model);
     }
     /* A soak that never came to the windows has shown nothing. */
-    cr_assert(lt(u64, SEEDS, model.notified));
-    cr_assert(lt(u64, SEEDS / 4, model.handed_on));
-    cr_assert(lt(u64, SEEDS / 4, model.cancelled_waiting));
-    cr_assert(lt(u64, SEEDS / 8, model.cancelled_relocking));
+    cr_assert_lt(SEEDS, model.notified);
+    cr_assert_lt(SEEDS / 4, model.handed_on);
+    cr_assert_lt(SEEDS / 4, model.cancelled_waiting);
+    cr_assert_lt(SEEDS / 8, model.cancelled_relocking);
     bz_loop_destroy(soak->loop);
 }
 

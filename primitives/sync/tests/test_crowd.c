@@ -124,10 +124,10 @@ static void crowd_cancel_down_to(struct crowd *crowd, uint32_t first) {
  * through the whole queue, a turn each, on no deeper stack. */
 static void crowd_cancel_in_the_window(struct crowd *crowd, struct bz_waitq *queue) {
     for (uint32_t index = 0; index + 1 < CROWD; index++) {
-        cr_assert(eq(u32, queue->woken_count, 1));
+        cr_assert_eq(queue->woken_count, 1);
         crowd_cancel(crowd, index);
         tst_turn(crowd->loop);
-        cr_assert(eq(u32, queue->waiting_count, CROWD - index - 2));
+        cr_assert_eq(queue->waiting_count, CROWD - index - 2);
     }
 }
 
@@ -135,10 +135,10 @@ static void crowd_cancel_in_the_window(struct crowd *crowd, struct bz_waitq *que
 static void crowd_end(struct crowd *crowd, uint32_t served, uint32_t cancelled,
                       enum bz_status otherwise) {
     tst_run(crowd->loop);
-    cr_assert(eq(u32, crowd->statuses[BZ_OK], served));
-    cr_assert(eq(u32, crowd->statuses[BZ_CANCELLED], cancelled));
+    cr_assert_eq(crowd->statuses[BZ_OK], served);
+    cr_assert_eq(crowd->statuses[BZ_CANCELLED], cancelled);
     cr_assert(otherwise == BZ_OK || crowd->statuses[otherwise] == CROWD - served - cancelled);
-    cr_assert(eq(u32, crowd->out_of_order, 0));
+    cr_assert_eq(crowd->out_of_order, 0);
     for (uint32_t index = 0; index < CROWD; index++) {
         cr_assert(bz_task_is_done(crowd->tasks[index]));
         bz_task_free(crowd->tasks[index]);
@@ -154,10 +154,10 @@ static void crowd_end(struct crowd *crowd, uint32_t served, uint32_t cancelled,
 Test(crowd, is_served_by_one_permit) {
     struct crowd crowd;
     crowd_begin(&crowd, visit_semaphore);
-    cr_assert(eq(u32, crowd.semaphore.queue.waiting_count, CROWD));
+    cr_assert_eq(crowd.semaphore.queue.waiting_count, CROWD);
     tst_status(bz_semaphore_release(&crowd.semaphore), BZ_OK);
     crowd_end(&crowd, CROWD, 0, BZ_OK);
-    cr_assert(eq(u32, crowd.semaphore.value, 1));
+    cr_assert_eq(crowd.semaphore.value, 1);
 }
 
 /* All are woken in one turn: a ready queue of a hundred thousand. */
@@ -167,22 +167,22 @@ Test(crowd, is_woken_in_one_turn) {
     for (uint32_t count = 0; count < CROWD; count++) {
         tst_status(bz_semaphore_release(&crowd.semaphore), BZ_OK);
     }
-    cr_assert(eq(u32, crowd.semaphore.queue.woken_count, CROWD));
-    cr_assert(eq(u32, crowd.semaphore.value, 0));
+    cr_assert_eq(crowd.semaphore.queue.woken_count, CROWD);
+    cr_assert_eq(crowd.semaphore.value, 0);
     crowd_end(&crowd, CROWD, 0, BZ_OK);
-    cr_assert(eq(u32, crowd.semaphore.value, CROWD));
+    cr_assert_eq(crowd.semaphore.value, CROWD);
 }
 
 Test(crowd, is_cancelled_newest_first) {
     struct crowd crowd;
     crowd_begin(&crowd, visit_semaphore);
     crowd_cancel_down_to(&crowd, 0);
-    cr_assert(eq(u32, crowd.semaphore.queue.waiting_count, 0));
-    cr_assert(eq(u32, crowd.semaphore.queue.cancelled_count, CROWD));
+    cr_assert_eq(crowd.semaphore.queue.waiting_count, 0);
+    cr_assert_eq(crowd.semaphore.queue.cancelled_count, CROWD);
     tst_status(bz_semaphore_release(&crowd.semaphore), BZ_OK);
-    cr_assert(not(bz_semaphore_locked(&crowd.semaphore)));
+    cr_assert_not(bz_semaphore_locked(&crowd.semaphore));
     crowd_end(&crowd, 0, CROWD, BZ_OK);
-    cr_assert(eq(u32, crowd.semaphore.value, 1));
+    cr_assert_eq(crowd.semaphore.value, 1);
 }
 
 /* All but the last are cancelled; one release finds it at once. */
@@ -193,7 +193,7 @@ Test(crowd, of_the_dead_does_not_hide_the_living) {
         crowd_cancel(&crowd, index);
     }
     tst_status(bz_semaphore_release(&crowd.semaphore), BZ_OK);
-    cr_assert(eq(u32, crowd.semaphore.queue.woken_count, 1));
+    cr_assert_eq(crowd.semaphore.queue.woken_count, 1);
     crowd_end(&crowd, 1, CROWD - 1, BZ_OK);
 }
 
@@ -203,7 +203,7 @@ Test(crowd, is_cancelled_in_the_window_one_by_one) {
     tst_status(bz_semaphore_release(&crowd.semaphore), BZ_OK);
     crowd_cancel_in_the_window(&crowd, &crowd.semaphore.queue);
     crowd_end(&crowd, 1, CROWD - 1, BZ_OK);
-    cr_assert(eq(u32, crowd.semaphore.value, 1));
+    cr_assert_eq(crowd.semaphore.value, 1);
 }
 
 Test(crowd, at_a_lock_is_cancelled_in_the_window_one_by_one) {
@@ -212,7 +212,7 @@ Test(crowd, at_a_lock_is_cancelled_in_the_window_one_by_one) {
     tst_status(bz_lock_release(&crowd.lock), BZ_OK);
     crowd_cancel_in_the_window(&crowd, &crowd.lock.queue);
     crowd_end(&crowd, 1, CROWD - 1, BZ_OK);
-    cr_assert(not(bz_lock_locked(&crowd.lock)));
+    cr_assert_not(bz_lock_locked(&crowd.lock));
 }
 
 Test(crowd, at_a_lock_is_served_in_order) {
@@ -220,7 +220,7 @@ Test(crowd, at_a_lock_is_served_in_order) {
     crowd_begin(&crowd, visit_lock);
     tst_status(bz_lock_release(&crowd.lock), BZ_OK);
     crowd_end(&crowd, CROWD, 0, BZ_OK);
-    cr_assert(not(bz_lock_locked(&crowd.lock)));
+    cr_assert_not(bz_lock_locked(&crowd.lock));
 }
 
 /* --- event ------------------------------------------------------------------------------------ */
@@ -228,9 +228,9 @@ Test(crowd, at_a_lock_is_served_in_order) {
 Test(crowd_hall, event_wakes_all) {
     struct crowd crowd;
     crowd_begin(&crowd, visit_event);
-    cr_assert(eq(u32, crowd.event.queue.waiting_count, CROWD));
+    cr_assert_eq(crowd.event.queue.waiting_count, CROWD);
     bz_sync_event_set(&crowd.event);
-    cr_assert(eq(u32, crowd.event.queue.woken_count, CROWD));
+    cr_assert_eq(crowd.event.queue.woken_count, CROWD);
     crowd_end(&crowd, CROWD, 0, BZ_OK);
 }
 
@@ -246,11 +246,11 @@ Test(crowd_hall, event_is_given_up_newest_first) {
 
 /* All are notified, and queue for the lock, which the test holds. */
 static void crowd_notify_all(struct crowd *crowd) {
-    cr_assert(eq(u32, crowd->condition.queue.waiting_count, CROWD));
+    cr_assert_eq(crowd->condition.queue.waiting_count, CROWD);
     tst_status(bz_lock_acquire(&crowd->lock), BZ_OK);
     tst_status(bz_condition_notify_all(&crowd->condition), BZ_OK);
     tst_turn(crowd->loop);
-    cr_assert(eq(u32, crowd->lock.queue.waiting_count, CROWD));
+    cr_assert_eq(crowd->lock.queue.waiting_count, CROWD);
 }
 
 Test(crowd_hall, condition_notifies_all) {
@@ -279,7 +279,7 @@ Test(crowd_hall, condition_is_given_up_on_the_way_to_the_lock) {
     crowd_notify_all(&crowd);
     crowd_cancel_down_to(&crowd, 0);
     tst_turn(crowd.loop);
-    cr_assert(eq(u32, crowd.lock.queue.waiting_count, CROWD));
+    cr_assert_eq(crowd.lock.queue.waiting_count, CROWD);
     tst_status(bz_lock_release(&crowd.lock), BZ_OK);
     crowd_end(&crowd, 0, CROWD, BZ_OK);
 }
@@ -291,7 +291,7 @@ Test(crowd_hall, barrier_passes_all) {
     crowd_begin(&crowd, visit_barrier);
     uint32_t index = 0;
     tst_status(bz_barrier_wait(&crowd.barrier, &index), BZ_OK);
-    cr_assert(eq(u32, index, CROWD));
+    cr_assert_eq(index, CROWD);
     crowd_end(&crowd, CROWD, 0, BZ_OK);
 }
 
@@ -311,7 +311,7 @@ Test(crowd_hall, getters_are_served_in_order) {
     for (uint64_t value = 0; value < CROWD; value++) {
         tst_status(bz_queue_put(&crowd.queue, value), BZ_OK);
     }
-    cr_assert(eq(u32, crowd.queue.getters.woken_count, CROWD));
+    cr_assert_eq(crowd.queue.getters.woken_count, CROWD);
     crowd_end(&crowd, CROWD, 0, BZ_OK);
 }
 
@@ -327,11 +327,11 @@ Test(crowd_hall, getters_are_cancelled_in_the_window_one_by_one) {
 Test(crowd_hall, putters_are_served_in_order) {
     struct crowd crowd;
     crowd_begin(&crowd, visit_put);
-    cr_assert(eq(u32, crowd.queue.putters.waiting_count, CROWD));
+    cr_assert_eq(crowd.queue.putters.waiting_count, CROWD);
     for (uint64_t expected = 0; expected <= CROWD; expected++) {
         uint64_t value = UINT64_MAX;
         tst_status(bz_queue_try_get(&crowd.queue, &value), BZ_OK);
-        cr_assert(eq(u64, value, expected));
+        cr_assert_eq(value, expected);
         tst_turn(crowd.loop);
     }
     crowd_end(&crowd, CROWD, 0, BZ_OK);

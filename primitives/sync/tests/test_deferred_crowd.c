@@ -112,12 +112,12 @@ static void crowd_end(struct crowd *crowd, void (*act)(struct crowd *crowd), uin
     crowd->act = act;
     tst_start(crowd->loop, act_in_task, crowd);
     tst_run(crowd->loop);
-    cr_assert(eq(u32, crowd->served, served));
-    cr_assert(eq(u32, crowd->failed, CROWD - served));
-    cr_assert(eq(u32, crowd->ended, CROWD));
-    cr_assert(eq(u32, crowd->out_of_order, 0));
-    cr_assert(eq(u32, crowd->refused, 0));
-    cr_assert(lt(u64, (uint64_t)(crowd->highest_frame - crowd->lowest_frame), SPREAD_BYTES));
+    cr_assert_eq(crowd->served, served);
+    cr_assert_eq(crowd->failed, CROWD - served);
+    cr_assert_eq(crowd->ended, CROWD);
+    cr_assert_eq(crowd->out_of_order, 0);
+    cr_assert_eq(crowd->refused, 0);
+    cr_assert_lt((uint64_t)(crowd->highest_frame - crowd->lowest_frame), SPREAD_BYTES);
     free(crowd->guests);
     tst_end(crowd->loop);
 }
@@ -145,9 +145,9 @@ static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
 Test(deferred_crowd, at_a_lock_releases_in_its_callbacks) {
     struct crowd crowd;
     crowd_begin(&crowd, acquire_lock, release_lock);
-    cr_assert(eq(u32, crowd.lock.semaphore.queue.waiting_count, CROWD));
+    cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, CROWD);
     crowd_end(&crowd, act_release_lock, CROWD);
-    cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
+    cr_assert_not(bz_deferred_lock_locked(&crowd.lock));
 }
 
 static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
@@ -178,7 +178,7 @@ Test(deferred_crowd, at_a_lock_follows_one_another) {
     struct crowd crowd;
     crowd_begin(&crowd, NULL, NULL);
     crowd_end(&crowd, act_come_first, CROWD);
-    cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
+    cr_assert_not(bz_deferred_lock_locked(&crowd.lock));
 }
 
 static struct bz_deferred_result run_fn(void *arg) {
@@ -206,7 +206,7 @@ Test(deferred_crowd, at_a_lock_runs_a_function_each) {
     struct crowd crowd;
     crowd_begin(&crowd, run_function, note_run);
     crowd_end(&crowd, act_release_lock, CROWD);
-    cr_assert(not(bz_deferred_lock_locked(&crowd.lock)));
+    cr_assert_not(bz_deferred_lock_locked(&crowd.lock));
 }
 
 /* Each that is cancelled cancels the next one. */
@@ -228,7 +228,7 @@ Test(deferred_crowd, at_a_lock_cancels_one_another) {
     struct crowd crowd;
     crowd_begin(&crowd, acquire_lock, cancel_next);
     crowd_end(&crowd, act_cancel_first, 0);
-    cr_assert(eq(u32, crowd.lock.semaphore.queue.waiting_count, 0));
+    cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, 0);
     cr_assert(bz_deferred_lock_locked(&crowd.lock));
 }
 
@@ -271,7 +271,7 @@ Test(deferred_crowd, at_a_semaphore_releases_in_its_callbacks) {
     struct crowd crowd;
     crowd_begin(&crowd, acquire_token, release_token);
     crowd_end(&crowd, act_release_tokens, CROWD);
-    cr_assert(eq(u32, crowd.semaphore.tokens, TOKENS));
+    cr_assert_eq(crowd.semaphore.tokens, TOKENS);
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */
@@ -301,7 +301,7 @@ Test(deferred_crowd, at_a_queue_puts_in_its_callbacks) {
     struct crowd crowd;
     crowd_begin(&crowd, get, put_next);
     crowd_end(&crowd, act_put_first, CROWD);
-    cr_assert(eq(u32, crowd.queue.count, 1));
+    cr_assert_eq(crowd.queue.count, 1);
 }
 
 /* --- deferreds alone -------------------------------------------------------------------------- */

@@ -101,7 +101,7 @@ static void cast_begin(struct cast *cast, uint32_t size, uint32_t backlog) {
 }
 
 static void cast_end(struct cast *cast) {
-    cr_assert(eq(u32, cast->queue.getters.waiting_count, 0));
+    cr_assert_eq(cast->queue.getters.waiting_count, 0);
     tst_stage_end(&cast->stage);
 }
 

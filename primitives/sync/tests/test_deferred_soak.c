@@ -115,7 +115,7 @@ static void do_strike(struct model *model, uint32_t id, enum bz_status status) {
     if (status == BZ_CANCELLED) {
         model->cancels += is_waiting;
         model->cancels_of_granted += is_granted;
-        cr_assert(eq(int, bz_deferred_cancel(deferred), is_waiting));
+        cr_assert_eq(bz_deferred_cancel(deferred), is_waiting);
     } else {
         model->errors += is_waiting;
         tst_status(bz_deferred_errback(deferred, status, 0), is_waiting ? BZ_OK : BZ_INVALID_STATE);
@@ -191,12 +191,12 @@ static void soak_all(enum kind kind, uint32_t permits) {
         run(&model, kind, permits);
     }
     /* A soak in which nothing happened has shown nothing. */
-    cr_assert(lt(u64, SEEDS, model.grants));
-    cr_assert(lt(u64, SEEDS / 2, model.cancels));
-    cr_assert(lt(u64, SEEDS / 8, model.cancels_of_granted));
-    cr_assert(lt(u64, SEEDS / 2, model.errors));
-    cr_assert(lt(u64, SEEDS / 2, model.refusals));
-    cr_assert(lt(u64, SEEDS / 2, model.reuses));
+    cr_assert_lt(SEEDS, model.grants);
+    cr_assert_lt(SEEDS / 2, model.cancels);
+    cr_assert_lt(SEEDS / 8, model.cancels_of_granted);
+    cr_assert_lt(SEEDS / 2, model.errors);
+    cr_assert_lt(SEEDS / 2, model.refusals);
+    cr_assert_lt(SEEDS / 2, model.reuses);
     tst_end(soak->loop);
 }
 
@@ -264,8 +264,8 @@ Test(deferred_soak, tasks_in_any_order) {
         soak_end(soak);
         soak_assert(soak, tokens_free(&visits.tokens) == permits);
     }
-    cr_assert(lt(u64, SEEDS, visits.entered));
-    cr_assert(lt(u64, SEEDS / 8, visits.left_in_the_window));
-    cr_assert(lt(u64, SEEDS / 8, visits.left_waiting));
+    cr_assert_lt(SEEDS, visits.entered);
+    cr_assert_lt(SEEDS / 8, visits.left_in_the_window);
+    cr_assert_lt(SEEDS / 8, visits.left_waiting);
     bz_loop_destroy(soak->loop);
 }

@@ -59,15 +59,15 @@ static void play(enum bz_queue_kind kind, uint32_t capacity, uint64_t seed) {
             bz_items_push(&items, step, priority);
             model.entries[model.count++] = (struct entry){step, priority};
         } else if (!fills && model.count > 0) {
-            cr_assert(eq(u64, bz_items_pop(&items), model_pop(&model)), "seed %u", (unsigned)seed);
+            cr_assert_eq(bz_items_pop(&items), model_pop(&model), "seed %u", (unsigned)seed);
         }
-        cr_assert(eq(u32, items.count, model.count));
+        cr_assert_eq(items.count, model.count);
     }
     while (model.count > 0) {
-        cr_assert(eq(u64, bz_items_pop(&items), model_pop(&model)), "seed %u", (unsigned)seed);
+        cr_assert_eq(bz_items_pop(&items), model_pop(&model), "seed %u", (unsigned)seed);
     }
     if (capacity > 0) {
-        cr_assert(eq(u32, items.capacity, capacity), "a bounded one never grows");
+        cr_assert_eq(items.capacity, capacity, "a bounded one never grows");
     }
     items_end();
 }
@@ -99,7 +99,7 @@ Test(items, keep_the_ends_of_the_range_of_priorities) {
     bz_items_push(&items, 4, INT64_MIN);
     static const uint64_t order[] = {3, 4, 2, 1};
     for (unsigned index = 0; index < 4; index++) {
-        cr_assert(eq(u64, bz_items_pop(&items), order[index]));
+        cr_assert_eq(bz_items_pop(&items), order[index]);
     }
     items_end();
 }
@@ -111,11 +111,11 @@ Test(items, are_forgotten_and_the_room_is_kept) {
         bz_items_push(&items, 2, 0);
         (void)bz_items_pop(&items);
         bz_items_clear(&items);
-        cr_assert(eq(u32, items.count, 0));
+        cr_assert_eq(items.count, 0);
         for (uint64_t value = 10; value < 13; value++) {
             bz_items_push(&items, value, (int64_t)value);
         }
-        cr_assert(eq(u64, bz_items_pop(&items), kind == BZ_QUEUE_LIFO ? 12 : 10));
+        cr_assert_eq(bz_items_pop(&items), kind == BZ_QUEUE_LIFO ? 12 : 10);
         items_end();
     }
 }
@@ -129,13 +129,13 @@ Test(items, survive_a_growth_that_fails) {
             bz_items_push(&items, count, count);
             count++;
         }
-        cr_assert(lt(u32, 100, count));
-        cr_assert(eq(u32, items.count, count));
-        cr_assert(eq(u32, items.capacity, count));
-        cr_assert(not(bz_items_reserve(&items)));
+        cr_assert_lt(100, count);
+        cr_assert_eq(items.count, count);
+        cr_assert_eq(items.capacity, count);
+        cr_assert_not(bz_items_reserve(&items));
         for (uint32_t index = 0; index < count; index++) {
             uint64_t expected = kind == BZ_QUEUE_LIFO ? count - index - 1 : index;
-            cr_assert(eq(u64, bz_items_pop(&items), expected));
+            cr_assert_eq(bz_items_pop(&items), expected);
         }
         items_end();
     }
@@ -144,8 +144,8 @@ Test(items, survive_a_growth_that_fails) {
 Test(items, too_many_for_the_arena_are_refused) {
     struct bz_loop_config config = {.mem_limit_bytes = 64 * 1024};
     loop = tst_begin_with(&config);
-    cr_assert(not(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_FIFO, 64 * 1024)));
-    cr_assert(not(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_PRIORITY, UINT32_MAX)));
+    cr_assert_not(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_FIFO, 64 * 1024));
+    cr_assert_not(bz_items_init(&items, bz_loop_mem(loop), BZ_QUEUE_PRIORITY, UINT32_MAX));
     items_end(); /* of items that were never made: does nothing */
 }
 

@@ -60,12 +60,12 @@ static void desk_check(struct tst_stage *stage) {
         tokens += desk->borrowers[index].has_token;
     }
     check_waiters(&capacity->queue);
-    cr_assert(eq(u32, capacity->borrowed, tokens));
+    cr_assert_eq(capacity->borrowed, tokens);
     if (capacity->queue.waiting_count > 0) {
-        cr_assert(le(u32, capacity->total, capacity->borrowed));
+        cr_assert_leq(capacity->total, capacity->borrowed);
     }
     check_waiters(&desk->rate.queue);
-    cr_assert(le(u64, desk->rate.level, desk->rate.tokens * desk->rate.period_ns));
+    cr_assert_leq(desk->rate.level, desk->rate.tokens * desk->rate.period_ns);
 }
 
 static void play(bool is_rate, uint32_t tokens, uint64_t period_ns, const char *timeline) {
@@ -262,9 +262,9 @@ Test(rate, without_memory_for_a_timer) {
         armed++;
         bz_timer_init(&timers[armed], loop, NULL);
     }
-    cr_assert(lt(u32, armed, 999));
+    cr_assert_lt(armed, 999);
     tst_turn(loop);
     tst_status(tst_outcome(task), BZ_NO_MEMORY);
-    cr_assert(eq(u32, limiter.queue.waiting_count, 0));
+    cr_assert_eq(limiter.queue.waiting_count, 0);
     bz_loop_destroy(loop);
 }

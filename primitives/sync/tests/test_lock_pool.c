@@ -26,7 +26,7 @@ static enum bz_status word_acquire(struct tst_call *call) {
     struct pool *pool = pool_of(call);
     enum bz_status status = bz_lock_pool_acquire(&pool->pool, key_named(call));
     pool->inside += status == BZ_OK && key_named(call) == 1;
-    cr_assert(le(u32, pool->inside, 1), "two inside");
+    cr_assert_leq(pool->inside, 1, "two inside");
     return status;
 }
 
@@ -197,9 +197,9 @@ Test(lock_pool, spreads_patterns_of_keys) {
             for (uint64_t number = 0; number < KEYS; number++) {
                 tst_status(bz_lock_pool_acquire(&pool, key_of(pattern, number)), BZ_OK);
             }
-            cr_assert(eq(u32, bz_lock_pool_entries(&pool), KEYS));
-            cr_assert(le(u32, pool.entry_count, pool.bucket_count));
-            cr_assert(le(u32, longest_chain(&pool), CHAIN_MAX), "pattern %d", pattern);
+            cr_assert_eq(bz_lock_pool_entries(&pool), KEYS);
+            cr_assert_leq(pool.entry_count, pool.bucket_count);
+            cr_assert_leq(longest_chain(&pool), CHAIN_MAX, "pattern %d", pattern);
             for (uint64_t number = 0; number < KEYS; number++) {
                 cr_assert(bz_lock_pool_locked(&pool, key_of(pattern, number)));
                 tst_status(bz_lock_pool_release(&pool, key_of(pattern, number)), BZ_OK);
@@ -239,8 +239,8 @@ Test(lock_pool, seed_changes_which_keys_meet) {
             met_again += has_first && has_second;
         }
     }
-    cr_assert(lt(u32, 100, met));
-    cr_assert(lt(u32, met_again, met / 20));
+    cr_assert_lt(100, met);
+    cr_assert_lt(met_again, met / 20);
     bz_loop_destroy(loop);
 }
 
@@ -261,14 +261,14 @@ Test(lock_pool, is_the_same_in_every_run) {
             }
         }
     }
-    cr_assert(eq(u32, pools[0].bucket_count, pools[1].bucket_count));
+    cr_assert_eq(pools[0].bucket_count, pools[1].bucket_count);
     for (uint32_t index = 0; index < pools[0].bucket_count; index++) {
         struct bz_lock_pool_entry *first = pools[0].buckets[index];
         struct bz_lock_pool_entry *second = pools[1].buckets[index];
         for (; first != NULL && second != NULL; first = first->next, second = second->next) {
-            cr_assert(eq(u64, first->key, second->key));
+            cr_assert_eq(first->key, second->key);
         }
-        cr_assert(eq(ptr, first, second));
+        cr_assert_eq(first, second);
     }
     bz_loop_destroy(loops[0]);
     bz_loop_destroy(loops[1]);
@@ -305,10 +305,10 @@ Test(lock_pool, survives_the_end_of_memory) {
         tst_status(status, BZ_NO_MEMORY);
         if (keys > 0) { /* no room for a larger table is no reason: chains may grow */
             size_t entry_bytes = sizeof(struct bz_lock_pool_entry);
-            cr_assert(eq(ptr, bz_mem_alloc(bz_loop_mem(loop), entry_bytes), NULL));
+            cr_assert_null(bz_mem_alloc(bz_loop_mem(loop), entry_bytes));
         }
-        cr_assert(eq(u32, bz_lock_pool_entries(&pool), (uint32_t)keys));
-        cr_assert(not(bz_lock_pool_locked(&pool, keys)));
+        cr_assert_eq(bz_lock_pool_entries(&pool), (uint32_t)keys);
+        cr_assert_not(bz_lock_pool_locked(&pool, keys));
         tst_status(bz_lock_pool_release(&pool, keys), BZ_NOT_HELD);
         if (keys > 0) {
             tst_status(bz_lock_pool_release(&pool, 0), BZ_OK);
@@ -321,7 +321,7 @@ Test(lock_pool, survives_the_end_of_memory) {
         bz_lock_pool_fini(&pool);
         tst_end(loop);
     }
-    cr_assert(lt(u32, 64, most), "the table never had to grow");
+    cr_assert_lt(64, most, "the table never had to grow");
 }
 
 Test(lock_pool, end_while_somebody_holds_stops_the_process, .signal = SIGABRT) {

@@ -81,10 +81,10 @@ static void soak_all(bool is_fifo) {
     for (soak->seed = 0; soak->seed < SEEDS; soak->seed++) {
         run(&model);
     }
-    cr_assert(lt(u64, SEEDS, model.entered));
-    cr_assert(lt(u64, SEEDS / 2, model.cancelled));
-    cr_assert(lt(u64, SEEDS, model.created));
-    cr_assert(lt(u64, SEEDS, model.kept_for_others));
+    cr_assert_lt(SEEDS, model.entered);
+    cr_assert_lt(SEEDS / 2, model.cancelled);
+    cr_assert_lt(SEEDS, model.created);
+    cr_assert_lt(SEEDS, model.kept_for_others);
     tst_end(soak->loop);
 }
 

@@ -34,7 +34,7 @@ static void notes_report(struct tst_call *call) {
 static void notes_check(struct tst_stage *stage) {
     struct bz_notify *notify = &bz_container_of(stage, struct notes, stage)->notify;
     check_waiters(&notify->queue);
-    cr_assert(not(notify->has_permit && notify->queue.waiting_count > 0));
+    cr_assert_not(notify->has_permit && notify->queue.waiting_count > 0);
 }
 
 static void play(const char *timeline) {

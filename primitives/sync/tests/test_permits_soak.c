@@ -130,8 +130,8 @@ static void run(struct permits_soak *model, enum kind kind, uint32_t permits) {
         model_check(model);
     }
     soak_end(soak);
-    cr_assert(eq(u32, model->holders, 0));
-    cr_assert(eq(u32, permits_queue(&model->permits)->cancelled_count, 0));
+    cr_assert_eq(model->holders, 0);
+    cr_assert_eq(permits_queue(&model->permits)->cancelled_count, 0);
 }
 
 static void soak_all(enum kind kind, uint32_t permits, bool is_fifo) {
@@ -144,9 +144,9 @@ static void soak_all(enum kind kind, uint32_t permits, bool is_fifo) {
         run(&model, kind, permits);
     }
     /* A soak that never came to the window has shown nothing. */
-    cr_assert(lt(u64, SEEDS, model.grants));
-    cr_assert(lt(u64, SEEDS / 4, model.window_cancels));
-    cr_assert(lt(u64, SEEDS / 4, model.queue_cancels));
+    cr_assert_lt(SEEDS, model.grants);
+    cr_assert_lt(SEEDS / 4, model.window_cancels);
+    cr_assert_lt(SEEDS / 4, model.queue_cancels);
     bz_loop_destroy(soak->loop);
 }
 

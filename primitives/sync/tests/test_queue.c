@@ -26,10 +26,10 @@ static void put_and_get(struct hall *hall, uint64_t count) {
         hall->stored++;
     }
     tst_act(&hall->stage, "empty=no");
-    cr_assert(eq(int, bz_queue_full(&hall->queue), hall->queue.maxsize == count));
+    cr_assert_eq(bz_queue_full(&hall->queue), hall->queue.maxsize == count);
     for (; hall->stored > 0; hall_check(&hall->stage)) {
         tst_status(bz_queue_try_get(&hall->queue, &value), BZ_OK);
-        cr_assert(eq(u64, value, count - hall->stored--));
+        cr_assert_eq(value, count - hall->stored--);
     }
 }
 
@@ -90,7 +90,7 @@ Test(queue, with_a_bound_has_its_memory_from_the_beginning) {
     for (unsigned round = 0; round < 3; round++) {
         put_and_get(&hall, 100);
     }
-    cr_assert(eq(u64, bz_mem_live_blocks(bz_loop_mem(hall.stage.loop)), blocks));
+    cr_assert_eq(bz_mem_live_blocks(bz_loop_mem(hall.stage.loop)), blocks);
     hall_end(&hall);
 }
 
@@ -107,12 +107,12 @@ Test(queue, tells_when_there_is_no_memory) {
         count++;
     }
     tst_status(status, BZ_NO_MEMORY);
-    cr_assert(eq(u64, bz_queue_size(&queue), count));
-    cr_assert(eq(u64, queue.unfinished, count));
+    cr_assert_eq(bz_queue_size(&queue), count);
+    cr_assert_eq(queue.unfinished, count);
     for (uint64_t expected = 0; expected < count; expected++) {
         uint64_t value = 0;
         tst_status(bz_queue_try_get(&queue, &value), BZ_OK);
-        cr_assert(eq(u64, value, expected));
+        cr_assert_eq(value, expected);
     }
     bz_queue_fini(&queue);
     tst_end(loop);

@@ -250,7 +250,7 @@ static void run(struct queue_soak *model) {
         tst_status(bz_queue_try_get(&model->queue, &value), BZ_OK);
         model_take(model, value);
     }
-    cr_assert(eq(u32, bz_queue_size(&model->queue), 0));
+    cr_assert_eq(bz_queue_size(&model->queue), 0);
 }
 
 static void soak_all(enum bz_queue_kind kind, uint32_t maxsize, bool is_fifo) {
@@ -265,11 +265,11 @@ static void soak_all(enum bz_queue_kind kind, uint32_t maxsize, bool is_fifo) {
     }
     /* A soak that never came to the window has shown nothing. */
     for (enum side side = SIDE_GET; side <= (maxsize == 0 ? SIDE_GET : SIDE_PUT); side++) {
-        cr_assert(lt(u64, SEEDS / 2, model.sides[side].wakes));
-        cr_assert(lt(u64, SEEDS / 16, model.sides[side].window_cancels));
-        cr_assert(lt(u64, SEEDS / 8, model.sides[side].queue_cancels));
+        cr_assert_lt(SEEDS / 2, model.sides[side].wakes);
+        cr_assert_lt(SEEDS / 16, model.sides[side].window_cancels);
+        cr_assert_lt(SEEDS / 8, model.sides[side].queue_cancels);
     }
-    cr_assert(lt(u64, SEEDS / 8, model.closed_waits));
+    cr_assert_lt(SEEDS / 8, model.closed_waits);
     bz_loop_destroy(soak->loop);
 }
 

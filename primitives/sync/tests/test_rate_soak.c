@@ -136,7 +136,7 @@ Test(rate_soak, is_exact) {
         soak_assert(&rate.soak, rate.served_count == GUESTS);
         check_exactly(&rate);
     }
-    cr_assert(lt(u64, SEEDS, rate.waits));
+    cr_assert_lt(SEEDS, rate.waits);
     bz_loop_destroy(rate.soak.loop);
 }
 
@@ -150,6 +150,6 @@ Test(rate_soak, keeps_the_rate_whoever_is_cancelled) {
         soak_assert(&rate.soak, rate.limiter.queue.cancelled_count == 0);
         soak_assert(&rate.soak, rate.limiter.queue.woken_count == 0);
     }
-    cr_assert(lt(u64, SEEDS / 16, rate.window_cancels));
+    cr_assert_lt(SEEDS / 16, rate.window_cancels);
     bz_loop_destroy(rate.soak.loop);
 }

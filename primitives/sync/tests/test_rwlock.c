@@ -17,13 +17,13 @@ static struct library *library_of(struct tst_call *call) {
 
 static enum bz_status read_if(struct library *library, enum bz_status status) {
     library->reading += status == BZ_OK;
-    cr_assert(not(library->reading > 0 && library->writing > 0));
+    cr_assert_not(library->reading > 0 && library->writing > 0);
     return status;
 }
 
 static enum bz_status write_if(struct library *library, enum bz_status status) {
     library->writing += status == BZ_OK;
-    cr_assert(le(u32, library->reading + library->writing, library->writing > 0 ? 1 : UINT32_MAX));
+    cr_assert_leq(library->reading + library->writing, library->writing > 0 ? 1 : UINT32_MAX);
     return status;
 }
 
@@ -75,16 +75,15 @@ static void library_check(struct tst_stage *stage) {
     struct bz_rwlock *lock = &library->lock;
     check_waiters(&lock->reader_queue);
     check_waiters(&lock->writer_queue);
-    cr_assert(not(lock->is_writing && lock->readers > 0));
-    cr_assert(eq(u32, lock->readers, library->reading + lock->reader_queue.woken_count));
-    cr_assert(eq(u32, lock->is_writing, library->writing + lock->writer_queue.woken_count));
+    cr_assert_not(lock->is_writing && lock->readers > 0);
+    cr_assert_eq(lock->readers, library->reading + lock->reader_queue.woken_count);
+    cr_assert_eq(lock->is_writing, library->writing + lock->writer_queue.woken_count);
     if (lock->writer_queue.waiting_count > 0) {
         cr_assert(lock->is_writing || lock->readers > 0);
     }
     if (lock->reader_queue.waiting_count > 0 && !lock->is_writing) {
-        cr_assert(eq(int, lock->mode, BZ_RWLOCK_PREFERS_WRITERS));
-        cr_assert(
-            lt(u32, 0, lock->writer_queue.waiting_count + lock->writer_queue.cancelled_count));
+        cr_assert_eq(lock->mode, BZ_RWLOCK_PREFERS_WRITERS);
+        cr_assert_lt(0, lock->writer_queue.waiting_count + lock->writer_queue.cancelled_count);
     }
 }
 

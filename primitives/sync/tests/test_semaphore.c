@@ -126,9 +126,9 @@ Test(semaphore, counter_does_not_overflow) {
     struct permits permits;
     permits_begin(&permits, KIND_SEMAPHORE, BZ_SEMAPHORE_PERMITS_MAX - 1);
     tst_act(&permits.stage, "release");
-    cr_assert(eq(u32, permits.semaphore.value, BZ_SEMAPHORE_PERMITS_MAX));
+    cr_assert_eq(permits.semaphore.value, BZ_SEMAPHORE_PERMITS_MAX);
     tst_act(&permits.stage, "release:full");
-    cr_assert(eq(u32, permits.semaphore.value, BZ_SEMAPHORE_PERMITS_MAX));
+    cr_assert_eq(permits.semaphore.value, BZ_SEMAPHORE_PERMITS_MAX);
     permits_end(&permits);
 }
 
@@ -164,11 +164,11 @@ Test(semaphore, operations_allocate_nothing) {
     uint64_t live = bz_mem_live_blocks(mem);
     while (bz_driver_ready_count(visitors.loop) > 0) {
         tst_turn(visitors.loop);
-        cr_assert(eq(u64, bz_mem_live_blocks(mem), live));
+        cr_assert_eq(bz_mem_live_blocks(mem), live);
     }
     for (int index = 0; index < 5; index++) {
         tst_status(tst_outcome(tasks[index]), BZ_OK);
     }
-    cr_assert(eq(u32, visitors.semaphore.value, 2));
+    cr_assert_eq(visitors.semaphore.value, 2);
     bz_loop_destroy(visitors.loop);
 }

@@ -43,7 +43,7 @@ static void report(struct tst_call *call) {
 static void check(struct tst_stage *stage) {
     const struct bz_waitq *queue = &bz_container_of(stage, struct cast, stage)->queue;
     check_waiters(queue);
-    cr_assert(eq(int, bz_waitq_has_waiting(queue), queue->waiting_count > 0));
+    cr_assert_eq(bz_waitq_has_waiting(queue), queue->waiting_count > 0);
 }
 
 static void play(const char *timeline) {

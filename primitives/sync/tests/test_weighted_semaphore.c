@@ -52,9 +52,9 @@ static void weighted_check(struct tst_stage *stage) {
     struct weighted *weighted = bz_container_of(stage, struct weighted, stage);
     struct bz_weighted_semaphore *semaphore = &weighted->semaphore;
     check_waiters(&semaphore->queue);
-    cr_assert(eq(u32, semaphore->value + semaphore->reserved + weighted->held, semaphore->bound));
+    cr_assert_eq(semaphore->value + semaphore->reserved + weighted->held, semaphore->bound);
     if (semaphore->queue.waiting_count > 0 && semaphore->queue.cancelled_count == 0) {
-        cr_assert(lt(u64, semaphore->value, bz_waitq_oldest_amount(&semaphore->queue)));
+        cr_assert_lt(semaphore->value, bz_waitq_oldest_amount(&semaphore->queue));
     }
 }
 

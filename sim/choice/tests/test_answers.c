@@ -2,18 +2,17 @@
 #include "sim/choice/answers.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 
 static void expect_text(const struct bz_answers *answers, const char *expected) {
     char text[BZ_ANSWERS_TEXT_BYTES];
-    cr_assert(eq(str, (char *)bz_answers_format(answers, text, sizeof text), (char *)expected));
+    cr_assert_str_eq((char *)bz_answers_format(answers, text, sizeof text), (char *)expected);
 }
 
 static void expect_round_trip(const char *text, uint32_t count) {
     struct bz_answers answers;
     cr_assert(bz_answers_parse(&answers, text), "%s", text);
-    cr_assert(eq(u32, answers.count, count), "%s", text);
+    cr_assert_eq(answers.count, count, "%s", text);
     expect_text(&answers, text);
 }
 
@@ -28,10 +27,10 @@ Test(answers, are_the_same_there_and_back) {
 Test(answers, are_what_the_text_says) {
     struct bz_answers answers;
     cr_assert(bz_answers_parse(&answers, "5-1+12-3"));
-    cr_assert(eq(u32, answers.entries[0].question, 5));
-    cr_assert(eq(u64, answers.entries[0].answer, 1));
-    cr_assert(eq(u32, answers.entries[1].question, 12));
-    cr_assert(eq(u64, answers.entries[1].answer, 3));
+    cr_assert_eq(answers.entries[0].question, 5);
+    cr_assert_eq(answers.entries[0].answer, 1);
+    cr_assert_eq(answers.entries[1].question, 12);
+    cr_assert_eq(answers.entries[1].answer, 3);
 }
 
 Test(answers, malformed_texts_are_refused) {
@@ -66,7 +65,7 @@ Test(answers, malformed_texts_are_refused) {
     };
     struct bz_answers answers;
     for (size_t index = 0; index < sizeof texts / sizeof texts[0]; index++) {
-        cr_assert(eq(int, bz_answers_parse(&answers, texts[index]), false), "'%s'", texts[index]);
+        cr_assert_eq(bz_answers_parse(&answers, texts[index]), false, "'%s'", texts[index]);
     }
 }
 
@@ -77,13 +76,13 @@ Test(answers, so_many_and_not_one_more) {
     for (uint32_t question = 1; question <= BZ_ANSWERS_ENTRIES_MAX; question++) {
         cr_assert(bz_answers_add(&answers, question, 1));
     }
-    cr_assert(eq(int, bz_answers_add(&answers, 1000, 1), false));
-    cr_assert(eq(u32, answers.count, BZ_ANSWERS_ENTRIES_MAX));
+    cr_assert_eq(bz_answers_add(&answers, 1000, 1), false);
+    cr_assert_eq(answers.count, BZ_ANSWERS_ENTRIES_MAX);
     bz_answers_format(&answers, text, sizeof text);
     cr_assert(bz_answers_parse(&again, text));
-    cr_assert(eq(u32, again.count, BZ_ANSWERS_ENTRIES_MAX));
+    cr_assert_eq(again.count, BZ_ANSWERS_ENTRIES_MAX);
     strcat(text, "+1000-1");
-    cr_assert(eq(int, bz_answers_parse(&again, text), false));
+    cr_assert_eq(bz_answers_parse(&again, text), false);
 }
 
 /* Long numbers fill the text sooner. Every entry is complete. */
@@ -95,9 +94,9 @@ Test(answers, what_the_text_has_no_room_for_is_refused) {
     while (bz_answers_add(&answers, UINT32_MAX - 100 + count, UINT64_MAX)) {
         count++;
     }
-    cr_assert(eq(u32, count, BZ_ANSWERS_TEXT_BYTES / 32));
+    cr_assert_eq(count, BZ_ANSWERS_TEXT_BYTES / 32);
     bz_answers_format(&answers, text, sizeof text);
-    cr_assert(eq(sz, strlen(text), (size_t)count * 32 - 1));
+    cr_assert_eq(strlen(text), (size_t)count * 32 - 1);
     cr_assert(bz_answers_parse(&again, text));
-    cr_assert(eq(u32, again.count, count));
+    cr_assert_eq(again.count, count);
 }

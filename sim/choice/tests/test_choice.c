@@ -2,7 +2,6 @@
 #include "sim/choice/choice.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 
 #include "sim/choice/tape.h"
@@ -10,10 +9,10 @@
 
 static void expect_name(const char *actual, const char *expected) {
     if (expected == NULL) {
-        cr_assert(eq(ptr, (void *)actual, NULL));
+        cr_assert_null((void *)actual);
     } else {
-        cr_assert(ne(ptr, (void *)actual, NULL));
-        cr_assert(eq(str, (char *)actual, (char *)expected));
+        cr_assert_not_null((void *)actual);
+        cr_assert_str_eq((char *)actual, (char *)expected);
     }
 }
 
@@ -41,9 +40,9 @@ Test(choice, mask_of_all_windows_leaves_out_only_what_cannot_be_injected_into) {
     for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
         bool is_in = (BZ_WINDOWS_ALL >> window & 1u) != 0;
         bool should_be = window != BZ_WINDOW_NONE && window != BZ_WINDOW_RUNNING;
-        cr_assert(eq(int, is_in, should_be), "window %u", window);
+        cr_assert_eq(is_in, should_be, "window %u", window);
     }
-    cr_assert(eq(u32, BZ_WINDOWS_ALL >> BZ_WINDOW_COUNT, 0));
+    cr_assert_eq(BZ_WINDOWS_ALL >> BZ_WINDOW_COUNT, 0);
 }
 
 static struct bz_choice numbered(uint32_t number) {
@@ -57,16 +56,16 @@ static struct bz_choice numbered(uint32_t number) {
 }
 
 static void expect_numbered(const struct bz_tape *tape, uint32_t count) {
-    cr_assert(eq(sz, tape->count, count));
+    cr_assert_eq(tape->count, count);
     for (uint32_t index = 0; index < count; index++) {
         struct bz_choice expected = numbered(index);
         const struct bz_choice *actual = &tape->choices[index];
-        cr_assert(eq(u32, actual->step, expected.step));
-        cr_assert(eq(u32, actual->owner, expected.owner));
-        cr_assert(eq(u32, actual->nth, expected.nth));
-        cr_assert(eq(u64, actual->bound, expected.bound));
-        cr_assert(eq(u64, actual->value, expected.value));
-        cr_assert(eq(u8, actual->kind, expected.kind));
+        cr_assert_eq(actual->step, expected.step);
+        cr_assert_eq(actual->owner, expected.owner);
+        cr_assert_eq(actual->nth, expected.nth);
+        cr_assert_eq(actual->bound, expected.bound);
+        cr_assert_eq(actual->value, expected.value);
+        cr_assert_eq(actual->kind, expected.kind);
     }
 }
 
@@ -78,8 +77,8 @@ Test(tape, keeps_entries_in_order_however_long_it_gets) {
     }
     expect_numbered(&tape, 5000);
     bz_tape_fini(&tape);
-    cr_assert(eq(sz, tape.count, 0));
-    cr_assert(eq(ptr, tape.choices, NULL));
+    cr_assert_eq(tape.count, 0);
+    cr_assert_null(tape.choices);
 }
 
 /* The next run records into the same memory. */
@@ -92,12 +91,12 @@ Test(tape, clearing_keeps_the_memory) {
     struct bz_choice *choices = tape.choices;
     size_t capacity = tape.capacity;
     bz_tape_clear(&tape);
-    cr_assert(eq(sz, tape.count, 0));
+    cr_assert_eq(tape.count, 0);
     for (uint32_t number = 0; number < capacity; number++) {
         bz_tape_append(&tape, numbered(number));
     }
-    cr_assert(eq(ptr, tape.choices, choices));
-    cr_assert(eq(sz, tape.capacity, capacity));
+    cr_assert_eq(tape.choices, choices);
+    cr_assert_eq(tape.capacity, capacity);
     bz_tape_fini(&tape);
 }
 

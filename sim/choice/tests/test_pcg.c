@@ -2,7 +2,6 @@
 #include "sim/choice/pcg.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include "sim/choice/tests/pcg_reference.h"
 
@@ -15,7 +14,7 @@ Test(pcg, gives_the_published_numbers) {
     struct bz_pcg32 pcg;
     bz_pcg32_seed(&pcg, 42, 54);
     for (size_t index = 0; index < sizeof published / sizeof published[0]; index++) {
-        cr_assert(eq(u32, bz_pcg32_next(&pcg), published[index]), "output %zu", index);
+        cr_assert_eq(bz_pcg32_next(&pcg), published[index], "output %zu", index);
     }
 }
 
@@ -25,9 +24,8 @@ static void compare(uint64_t seed, uint64_t stream) {
     pcg_reference(seed, stream, expected, LENGTH);
     bz_pcg32_seed(&pcg, seed, stream);
     for (size_t index = 0; index < LENGTH; index++) {
-        cr_assert(eq(u32, bz_pcg32_next(&pcg), expected[index]),
-                  "seed 0x%llx, stream 0x%llx, output %zu", (unsigned long long)seed,
-                  (unsigned long long)stream, index);
+        cr_assert_eq(bz_pcg32_next(&pcg), expected[index], "seed 0x%llx, stream 0x%llx, output %zu",
+                     (unsigned long long)seed, (unsigned long long)stream, index);
     }
 }
 
@@ -64,7 +62,7 @@ Test(pcg, helper_of_these_tests_works) {
     static const uint32_t outputs[] = {0, 1, 0x80000000, 0xffffffff, 0x12345678, 0xdeadbeef};
     for (size_t index = 0; index < sizeof outputs / sizeof outputs[0]; index++) {
         struct bz_pcg32 pcg = about_to_give(outputs[index]);
-        cr_assert(eq(u32, bz_pcg32_next(&pcg), outputs[index]));
+        cr_assert_eq(bz_pcg32_next(&pcg), outputs[index]);
     }
 }
 
@@ -79,9 +77,9 @@ static void check_range_of(uint32_t bound, uint32_t value) {
     uint64_t first = (((uint64_t)value << 32) + threshold + bound - 1) / bound;
     uint64_t last = first + share - 1;
     struct bz_pcg32 pcg = about_to_give((uint32_t)first);
-    cr_assert(eq(u32, bz_pcg32_below(&pcg, bound), value), "first of %u below %u", value, bound);
+    cr_assert_eq(bz_pcg32_below(&pcg, bound), value, "first of %u below %u", value, bound);
     pcg = about_to_give((uint32_t)last);
-    cr_assert(eq(u32, bz_pcg32_below(&pcg, bound), value), "last of %u below %u", value, bound);
+    cr_assert_eq(bz_pcg32_below(&pcg, bound), value, "last of %u below %u", value, bound);
     if (last == UINT32_MAX) {
         return;
     }
@@ -112,8 +110,8 @@ Test(pcg, bound_of_one_leaves_no_choice) {
     struct bz_pcg32 pcg;
     bz_pcg32_seed(&pcg, 7, 0);
     for (int draw = 0; draw < 100; draw++) {
-        cr_assert(eq(u32, bz_pcg32_below(&pcg, 1), 0));
-        cr_assert(eq(u64, bz_pcg32_below64(&pcg, 1), 0));
+        cr_assert_eq(bz_pcg32_below(&pcg, 1), 0);
+        cr_assert_eq(bz_pcg32_below64(&pcg, 1), 0);
     }
 }
 
@@ -126,7 +124,7 @@ static void check_spread(uint64_t bound, uint64_t cell_size) {
     bz_pcg32_seed(&pcg, bz_seed_mix(bound), 1);
     for (int draw = 0; draw < DRAWS; draw++) {
         uint64_t value = bz_pcg32_below64(&pcg, bound);
-        cr_assert(lt(u64, value, bound));
+        cr_assert_lt(value, bound);
         counts[value / cell_size]++;
     }
     int64_t sum = 0;
@@ -134,8 +132,8 @@ static void check_spread(uint64_t bound, uint64_t cell_size) {
         int64_t off = counts[cell] - DRAWS / CELLS;
         sum += off * off;
     }
-    cr_assert(lt(i64, sum * CELLS / DRAWS, 120), "bound %llu", (unsigned long long)bound);
-    cr_assert(lt(i64, 20, sum * CELLS / DRAWS), "too even: bound %llu", (unsigned long long)bound);
+    cr_assert_lt(sum * CELLS / DRAWS, 120, "bound %llu", (unsigned long long)bound);
+    cr_assert_lt(20, sum * CELLS / DRAWS, "too even: bound %llu", (unsigned long long)bound);
 }
 
 Test(pcg, wide_draws_are_spread_evenly_and_stay_below_their_bound) {
@@ -154,14 +152,14 @@ Test(pcg, both_widths_agree_on_small_bounds) {
     bz_pcg32_seed(&narrow, 3, 9);
     wide = narrow;
     for (uint32_t bound = 1; bound < 3000; bound++) {
-        cr_assert(eq(u64, bz_pcg32_below64(&wide, bound), bz_pcg32_below(&narrow, bound)));
+        cr_assert_eq(bz_pcg32_below64(&wide, bound), bz_pcg32_below(&narrow, bound));
     }
-    cr_assert(eq(u64, wide.state, narrow.state));
+    cr_assert_eq(wide.state, narrow.state);
 }
 
 /* splitmix64 from state 0: the numbers that its reference implementation prints. */
 Test(pcg, seeds_are_mixed_as_splitmix64_does) {
-    cr_assert(eq(u64, bz_seed_mix(0), UINT64_C(0xe220a8397b1dcdaf)));
-    cr_assert(eq(u64, bz_seed_mix(UINT64_C(0x9e3779b97f4a7c15)), UINT64_C(0x6e789e6aa1b965f4)));
-    cr_assert(eq(u64, bz_seed_mix(UINT64_C(0x3c6ef372fe94f82a)), UINT64_C(0x06c45d188009454f)));
+    cr_assert_eq(bz_seed_mix(0), UINT64_C(0xe220a8397b1dcdaf));
+    cr_assert_eq(bz_seed_mix(UINT64_C(0x9e3779b97f4a7c15)), UINT64_C(0x6e789e6aa1b965f4));
+    cr_assert_eq(bz_seed_mix(UINT64_C(0x3c6ef372fe94f82a)), UINT64_C(0x06c45d188009454f));
 }

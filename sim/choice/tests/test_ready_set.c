@@ -1,7 +1,6 @@
 /* A strategy makes the same choices among the handles of a set as among those of a list. The queue
  * here grows, shrinks and grows again; some tasks have several handles in it. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,11 +65,11 @@ static struct side begin(const struct bz_strategy *strategy,
 static void check_lookups(struct queue *queue, const struct bz_ready_set *set) {
     uint32_t index = bz_pcg32_below(&queue->rng, queue->count);
     uint32_t slot = bz_ready_set_at_index(set, index).slot;
-    cr_assert(eq(u32, set->count, queue->count));
-    cr_assert(eq(u32, bz_ready_set_at_slot(set, slot).index, index));
+    cr_assert_eq(set->count, queue->count);
+    cr_assert_eq(bz_ready_set_at_slot(set, slot).index, index);
     const struct bz_ready *name = bz_ready_set_name(set, slot);
-    cr_assert(eq(u32, name->owner, queue->ready[index].owner));
-    cr_assert(eq(u32, name->nth, queue->ready[index].nth));
+    cr_assert_eq(name->owner, queue->ready[index].owner);
+    cr_assert_eq(name->nth, queue->ready[index].nth);
 }
 
 /* The chain of an owner has its handles, the oldest first. */
@@ -79,13 +78,13 @@ static void check_chain(const struct queue *queue, const struct bz_ready_set *se
     uint32_t slot = chain.first;
     for (uint32_t index = 0; index < queue->count; index++) {
         if (queue->ready[index].owner == owner) {
-            cr_assert(eq(u32, bz_ready_set_at_slot(set, slot).index, index));
+            cr_assert_eq(bz_ready_set_at_slot(set, slot).index, index);
             slot = set->links[slot].after;
             chain.count--;
         }
     }
-    cr_assert(eq(u32, slot, BZ_NO_SLOT));
-    cr_assert(eq(u32, chain.count, 0));
+    cr_assert_eq(slot, BZ_NO_SLOT);
+    cr_assert_eq(chain.count, 0);
 }
 
 static void fill(struct bz_ready_set *set, const struct queue *queue, const struct side *side) {
@@ -97,7 +96,7 @@ static bool reads_names(const struct bz_strategy *strategy, const struct bz_stra
     struct side side = begin(strategy, start);
     bool reads = bz_strategy_reads(strategy, side.state);
     for (uint32_t step = 1; !reads && step < STEPS; step++) {
-        cr_assert(lt(u32, strategy->next(side.state, NULL, 1 + step % 9, step), 1 + step % 9));
+        cr_assert_lt(strategy->next(side.state, NULL, 1 + step % 9, step), 1 + step % 9);
     }
     free(side.state);
     return reads;
@@ -127,8 +126,8 @@ static bool compare(const struct bz_strategy *strategy, struct bz_ready_set *set
     for (uint32_t step = 1; step <= STEPS; step++) {
         uint32_t index = strategy->next(list.state, queue->ready, queue->count, step);
         struct bz_ready_place place = strategy->next_of_many(many.state, set, step);
-        cr_assert(eq(u32, place.index, index), "%s, seed %u, step %u", strategy->name,
-                  (unsigned)seed, step);
+        cr_assert_eq(place.index, index, "%s, seed %u, step %u", strategy->name, (unsigned)seed,
+                     step);
         if (step % 500 == 0 && strategy->finds_owners) {
             check_chain(queue, set, queue->ready[index].owner);
         }
@@ -161,13 +160,13 @@ Test(ready_set, the_choices_are_those_among_a_list) {
         }
     }
     bz_ready_set_fini(&set);
-    cr_assert(eq(u32, compared, 4)); /* pct, urw, starve, swarm */
+    cr_assert_eq(compared, 4); /* pct, urw, starve, swarm */
 }
 
 Test(ready_set, no_strategy_that_a_user_names_needs_a_list_of_all_handles) {
     for (size_t index = 0; bz_strategies[index] != NULL; index++) {
         const struct bz_strategy *strategy = bz_strategies[index];
         bool needs_list = strategy->reads_ready && strategy->next_of_many == NULL;
-        cr_assert(not(needs_list), "%s", strategy->name);
+        cr_assert_not(needs_list, "%s", strategy->name);
     }
 }

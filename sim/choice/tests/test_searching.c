@@ -1,7 +1,6 @@
 /* Every strategy keeps the rules of strategy.h, and each does what its file says. The loop here is
  * a queue of handles: tasks that are always ready, unless a test takes one out. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +45,7 @@ static void stage_begin(struct stage *stage, uint64_t seed) {
         stage->ready[index] = (struct bz_ready){.owner = index + 1, .nth = 1, .role = BZ_ROLE_STEP};
     }
     stage->strategy = stage->named->select == NULL ? stage->named : stage->named->select(seed);
-    cr_assert(le(sz, stage->strategy->state_bytes, stage->named->state_bytes));
+    cr_assert_leq(stage->strategy->state_bytes, stage->named->state_bytes);
     stage->strategy->begin(stage->state,
                            &(struct bz_strategy_start){.seed = seed, .profile = &stage->profile});
 }
@@ -55,7 +54,7 @@ static void stage_begin(struct stage *stage, uint64_t seed) {
 static void stage_step(struct stage *stage, uint32_t step) {
     uint32_t count = stage->ready_count;
     uint32_t index = stage->strategy->next(stage->state, stage->ready, count, step);
-    cr_assert(lt(u32, index, count), "%s", stage->strategy->name);
+    cr_assert_lt(index, count, "%s", stage->strategy->name);
     struct bz_ready handle = stage->ready[index];
     stage->indices[step] = index;
     stage->owners[step] = handle.owner;
@@ -122,13 +121,13 @@ static uint64_t interview(struct stage *stage, uint64_t seed, uint32_t extra_dra
         }
         uint32_t gap = strategy->cancel_gap(stage->state);
         uint32_t victim = strategy->cancel(stage->state, candidates, CANDIDATES, step, 0);
-        cr_assert(le(u32, victim, CANDIDATES), "%s", strategy->name);
+        cr_assert_leq(victim, CANDIDATES, "%s", strategy->name);
         hash = mix(mix(hash, gap), victim);
         hash = mix(hash, strategy->jump_gap(stage->state));
         hash = mix(hash, strategy->jump(stage->state, step));
         struct bz_draw draw = {.bound = bounds[step % 5], .label = "x", .owner = 1, .nth = step};
         uint64_t drawn = strategy->draw(stage->state, BZ_CHOICE_DELAY, &draw, step);
-        cr_assert(lt(u64, drawn, draw.bound), "%s", strategy->name);
+        cr_assert_lt(drawn, draw.bound, "%s", strategy->name);
         hash = mix(hash, drawn);
     }
     return hash;
@@ -142,11 +141,11 @@ Test(searching, answers_depend_on_seed_and_profile_alone) {
         uint32_t changes = 0;
         for (uint64_t seed = 1; seed < 90; seed++) {
             uint64_t hash = interview(one, seed, 0, 0);
-            cr_assert(eq(u64, hash, interview(other, seed, 0, 0)), "%s", one->strategy->name);
+            cr_assert_eq(hash, interview(other, seed, 0, 0), "%s", one->strategy->name);
             changes += hash != interview(other, seed + 1, 0, 0);
         }
         bool is_default = one->named == &bz_strategy_fifo || one->named == &bz_strategy_answers;
-        cr_assert(eq(int, changes > 80, !is_default), "%s: %u", one->strategy->name, changes);
+        cr_assert_eq(changes > 80, !is_default, "%s: %u", one->strategy->name, changes);
         stage_free(one);
         stage_free(other);
     }
@@ -157,7 +156,7 @@ Test(searching, draws_of_data_shift_nothing_else) {
         struct stage *stage = stage_new(bz_strategies[which], 5, 50);
         for (uint64_t seed = 0; seed < 50; seed++) {
             uint64_t hash = interview(stage, seed, 0, 0);
-            cr_assert(eq(u64, hash, interview(stage, seed, 3, 0)), "%s", stage->strategy->name);
+            cr_assert_eq(hash, interview(stage, seed, 3, 0), "%s", stage->strategy->name);
         }
         stage_free(stage);
     }
@@ -170,8 +169,8 @@ Test(searching, strategies_let_everybody_run) {
         for (uint64_t seed = 0; seed < 200; seed++) {
             stage_run(stage, seed, STEPS_MAX);
             uint32_t longest = longest_wait(stage, STEPS_MAX);
-            cr_assert(lt(u32, longest, 464 + 120), "%s, seed %llu: %u", stage->strategy->name,
-                      (unsigned long long)seed, longest);
+            cr_assert_lt(longest, 464 + 120, "%s, seed %llu: %u", stage->strategy->name,
+                         (unsigned long long)seed, longest);
         }
         stage_free(stage);
     }
@@ -211,14 +210,14 @@ Test(searching, cancels_of_a_third_of_the_seeds_wait_for_a_woken_task) {
         aimed += waited > 0;
         /* The next one waits again; it strikes where the woken task is. */
         (void)delay->cancel(stage->state, candidates, CANDIDATES, 1, 0);
-        cr_assert(eq(int, delay->passes(stage->state), waited > 0));
+        cr_assert_eq(delay->passes(stage->state), waited > 0);
         woken = 3;
-        cr_assert(not(delay->passes(stage->state)));
+        cr_assert_not(delay->passes(stage->state));
         uint32_t victim = delay->cancel(stage->state, candidates, CANDIDATES, 1, 0);
         cr_assert(waited > 0 ? victim == 3 : victim != 0, "seed %u", (unsigned)seed);
     }
-    cr_assert(lt(u32, PLANNED_SEEDS * 28 / 100, aimed));
-    cr_assert(lt(u32, aimed, PLANNED_SEEDS * 38 / 100));
+    cr_assert_lt(PLANNED_SEEDS * 28 / 100, aimed);
+    cr_assert_lt(aimed, PLANNED_SEEDS * 38 / 100);
     stage_free(stage);
 }
 
@@ -232,28 +231,28 @@ Test(searching, tasks_that_cancel_go_first_while_somebody_is_woken) {
         uint32_t woken = 0;
         stage->profile.cancellers = UINT64_C(1) << 2;
         begin_woken(stage, seed, &woken);
-        cr_assert(eq(u64, urw->instead(stage->state, &other_step, 1), 0));
+        cr_assert_eq(urw->instead(stage->state, &other_step, 1), 0);
         if (urw->instead(stage->state, &canceller, 1) == 0) { /* it holds woken tasks back */
             continue;
         }
         rushing++;
-        cr_assert(eq(u64, urw->instead(stage->state, &canceller, 2), 0), "put off once");
+        cr_assert_eq(urw->instead(stage->state, &canceller, 2), 0, "put off once");
         for (uint32_t wakes = 0; wakes < 3; wakes++) {
             uint32_t steps = 0;
             woken = 3;
             while (urw->instead(stage->state, &other_step, 3) == UINT64_C(1) << 2) {
                 steps++;
             }
-            cr_assert(eq(u32, steps, 16), "or a task that spins would keep the woken one waiting");
+            cr_assert_eq(steps, 16, "or a task that spins would keep the woken one waiting");
             woken = 0; /* it has resumed */
-            cr_assert(eq(u64, urw->instead(stage->state, &other_step, 4), 0));
+            cr_assert_eq(urw->instead(stage->state, &other_step, 4), 0);
         }
         stage->profile.cancellers = 0;
         begin_woken(stage, seed, &woken);
-        cr_assert(eq(u64, urw->instead(stage->state, &canceller, 1), 0), "nobody cancels");
+        cr_assert_eq(urw->instead(stage->state, &canceller, 1), 0, "nobody cancels");
     }
-    cr_assert(lt(u32, PLANNED_SEEDS * 44 / 100, rushing));
-    cr_assert(lt(u32, rushing, PLANNED_SEEDS * 56 / 100));
+    cr_assert_lt(PLANNED_SEEDS * 44 / 100, rushing);
+    cr_assert_lt(rushing, PLANNED_SEEDS * 56 / 100);
     stage_free(stage);
 }
 
@@ -269,8 +268,8 @@ Test(searching, woken_tasks_are_held_back_in_half_of_the_seeds) {
         uint32_t woken = 3;
         uint32_t step = 1;
         begin_woken(stage, seed, &woken);
-        cr_assert(not(delay->instead(stage->state, &other_step, step)));
-        cr_assert(not(delay->instead(stage->state, &callback, step)));
+        cr_assert_not(delay->instead(stage->state, &other_step, step));
+        cr_assert_not(delay->instead(stage->state, &callback, step));
         while (delay->instead(stage->state, &woken_step, step)) {
             step++;
         }
@@ -278,19 +277,19 @@ Test(searching, woken_tasks_are_held_back_in_half_of_the_seeds) {
             continue;
         }
         holding++;
-        cr_assert(eq(u32, step % 2, 1)); /* a pause of no steps joins two holds */
+        cr_assert_eq(step % 2, 1); /* a pause of no steps joins two holds */
         lengths |= step <= 17 ? 1u << (step - 1) : 0;
         uint32_t pause_end = step + 4;
         while (!delay->instead(stage->state, &woken_step, step)) {
             step++;
         }
-        cr_assert(le(u32, step, pause_end));
+        cr_assert_leq(step, pause_end);
         woken = 0; /* it is cancelled */
-        cr_assert(not(delay->instead(stage->state, &woken_step, step + 1)));
+        cr_assert_not(delay->instead(stage->state, &woken_step, step + 1));
     }
-    cr_assert(eq(u32, lengths & 0x10114u, 0x10114u), "2, 4, 8 and 16 steps");
-    cr_assert(lt(u32, PLANNED_SEEDS * 44 / 100, holding));
-    cr_assert(lt(u32, holding, PLANNED_SEEDS * 56 / 100));
+    cr_assert_eq(lengths & 0x10114u, 0x10114u, "2, 4, 8 and 16 steps");
+    cr_assert_lt(PLANNED_SEEDS * 44 / 100, holding);
+    cr_assert_lt(holding, PLANNED_SEEDS * 56 / 100);
     stage_free(stage);
 }
 
@@ -303,12 +302,12 @@ Test(searching, pct_switches_at_its_change_points_only) {
     for (uint64_t seed = 0; seed < 400; seed++) {
         stage_run(stage, seed, 400);
         uint32_t count = switches(stage, 400);
-        cr_assert(lt(u32, count, 4));
+        cr_assert_lt(count, 4);
         seen[count]++;
-        cr_assert(eq(u32, switches(stage, 101), count), "a change after the expected end");
+        cr_assert_eq(switches(stage, 101), count, "a change after the expected end");
     }
     for (int count = 0; count < 4; count++) {
-        cr_assert(lt(u32, 60, seen[count]), "%d changes: %u of 400", count, seen[count]);
+        cr_assert_lt(60, seen[count], "%d changes: %u of 400", count, seen[count]);
     }
     stage_free(stage);
 }
@@ -323,12 +322,12 @@ Test(searching, pct_priorities_belong_to_tasks) {
         uint32_t highest = stage->owners[1];
         stage->ready_count--; /* it went to the end: it is not ready */
         stage_step(stage, 2);
-        cr_assert(ne(u32, stage->owners[2], highest));
+        cr_assert_neq(stage->owners[2], highest);
         stage->ready_count++;
         stage_step(stage, 3);
         undisturbed += stage->owners[3] == highest;
     }
-    cr_assert(lt(u32, 190, undisturbed));
+    cr_assert_lt(190, undisturbed);
     stage_free(stage);
 }
 
@@ -354,10 +353,10 @@ Test(searching, pct_lowers_those_that_yield_in_half_of_the_seeds) {
         }
         lowered += mask == 0x3e;
         stage_step(stage, 6); /* the oldest of those that have yielded, or the highest again */
-        cr_assert(eq(u32, stage->indices[6] == 0, mask == 0x3e || stage->indices[5] == 0));
+        cr_assert_eq(stage->indices[6] == 0, mask == 0x3e || stage->indices[5] == 0);
     }
-    cr_assert(lt(u32, 160, lowered));
-    cr_assert(lt(u32, lowered, 240));
+    cr_assert_lt(160, lowered);
+    cr_assert_lt(lowered, 240);
     stage_free(stage);
 }
 
@@ -381,8 +380,8 @@ Test(searching, urw_draws_interleavings_evenly) {
         places[place == 0 ? 10 : place]++; /* only one is left */
     }
     for (int place = 1; place <= 10; place++) {
-        cr_assert(lt(u32, 850, places[place]), "%d: %u", place, places[place]);
-        cr_assert(lt(u32, places[place], 1150), "%d: %u", place, places[place]);
+        cr_assert_lt(850, places[place], "%d: %u", place, places[place]);
+        cr_assert_lt(places[place], 1150, "%d: %u", place, places[place]);
     }
     stage_free(stage);
 }
@@ -399,16 +398,16 @@ Test(searching, delay_counts_its_delays) {
             delays += stage->indices[step] != 0;
             cr_assert(stage->indices[step] == 0 || step <= 100 + 8);
         }
-        cr_assert(le(u32, delays, 8));
+        cr_assert_leq(delays, 8);
         seen[delays]++;
     }
     static const uint32_t counts[] = {0, 1, 2, 4, 8};
     uint32_t sum = 0;
     for (int index = 0; index < 5; index++) {
-        cr_assert(lt(u32, 120, seen[counts[index]]), "%u", counts[index]);
+        cr_assert_lt(120, seen[counts[index]], "%u", counts[index]);
         sum += seen[counts[index]];
     }
-    cr_assert(eq(u32, sum, 1000));
+    cr_assert_eq(sum, 1000);
     stage_free(stage);
 }
 
@@ -424,10 +423,10 @@ Test(searching, starve_holds_back_and_releases) {
         stage_run(starve, seed, 400);
         stage_run(random, seed, 400);
         held += longest_wait(starve, 400) >= 40;
-        cr_assert(lt(u32, longest_wait(random, 400), 40));
-        cr_assert(lt(u32, longest_wait(starve, 400), 64 + 40));
+        cr_assert_lt(longest_wait(random, 400), 40);
+        cr_assert_lt(longest_wait(starve, 400), 64 + 40);
     }
-    cr_assert(lt(u32, 100, held), "%u", held);
+    cr_assert_lt(100, held, "%u", held);
     stage_free(starve);
     stage_free(random);
 }
@@ -472,12 +471,12 @@ Test(searching, swarm_leaves_things_out) {
         small += differs && sum < DRAWS * BOUND * 2 / 5;
         large += differs && sum > DRAWS * BOUND * 3 / 5;
     }
-    cr_assert(lt(u32, 90, without)); /* 3/8 of 400 */
-    cr_assert(lt(u32, without, 210));
+    cr_assert_lt(90, without); /* 3/8 of 400 */
+    cr_assert_lt(without, 210);
     uint32_t shares[] = {small, large, same};
     for (int index = 0; index < 3; index++) {
-        cr_assert(lt(u32, 60, shares[index]), "%d: %u", index, shares[index]);
-        cr_assert(lt(u32, shares[index], 140), "%d: %u", index, shares[index]);
+        cr_assert_lt(60, shares[index], "%d: %u", index, shares[index]);
+        cr_assert_lt(shares[index], 140, "%d: %u", index, shares[index]);
     }
     stage_free(stage);
 }
@@ -515,10 +514,10 @@ Test(searching, portfolio_gives_every_member_its_share) {
             matches += is_it;
             stage_free(member);
         }
-        cr_assert(eq(u32, matches, 1), "seed %llu", (unsigned long long)seed);
+        cr_assert_eq(matches, 1, "seed %llu", (unsigned long long)seed);
     }
     for (int index = 0; index < MEMBERS; index++) {
-        cr_assert(eq(u32, shares[index], members[index].share), "%s", members[index].member->name);
+        cr_assert_eq(shares[index], members[index].share, "%s", members[index].member->name);
     }
     stage_free(portfolio);
 }

@@ -1,6 +1,5 @@
 /* Strategies as such: what they choose, and that equal seeds choose equally. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdlib.h>
 
 #include "sim/choice/strategy.h"
@@ -38,24 +37,24 @@ static uint32_t differences(const uint32_t *a, const uint32_t *b) {
 Test(strategies, are_found_by_name) {
     for (size_t index = 0; bz_strategies[index] != NULL; index++) {
         const struct bz_strategy *strategy = bz_strategies[index];
-        cr_assert(eq(ptr, (void *)bz_strategy_find(strategy->name), (void *)strategy));
-        cr_assert(ne(ptr, (void *)strategy->summary, NULL));
+        cr_assert_eq((void *)bz_strategy_find(strategy->name), (void *)strategy);
+        cr_assert_not_null((void *)strategy->summary);
     }
-    cr_assert(eq(ptr, (void *)bz_strategy_find("fifo"), (void *)&bz_strategy_fifo));
-    cr_assert(eq(ptr, (void *)bz_strategy_find("random"), (void *)&bz_strategy_random));
-    cr_assert(eq(ptr, (void *)bz_strategy_find("rand"), NULL));
+    cr_assert_eq((void *)bz_strategy_find("fifo"), (void *)&bz_strategy_fifo);
+    cr_assert_eq((void *)bz_strategy_find("random"), (void *)&bz_strategy_random);
+    cr_assert_null((void *)bz_strategy_find("rand"));
 }
 
 Test(strategies, fifo_takes_every_default) {
     uint32_t answers[ANSWERS];
     interview(&bz_strategy_fifo, 5, 1, answers);
     for (uint32_t index = 0; index < ANSWERS; index++) {
-        cr_assert(eq(u32, answers[index], index % 2 == 0 ? 0 : BZ_GAP_NEVER));
+        cr_assert_eq(answers[index], index % 2 == 0 ? 0 : BZ_GAP_NEVER);
     }
     void *state = calloc(1, bz_strategy_fifo.state_bytes);
     struct bz_draw draw = {.bound = 1000, .label = "test"};
-    cr_assert(eq(u64, bz_strategy_fifo.draw(state, BZ_CHOICE_DATA, &draw, 1), 0));
-    cr_assert(not(bz_strategy_fifo.jump(state, 1)));
+    cr_assert_eq(bz_strategy_fifo.draw(state, BZ_CHOICE_DATA, &draw, 1), 0);
+    cr_assert_not(bz_strategy_fifo.jump(state, 1));
     free(state);
 }
 
@@ -65,9 +64,9 @@ Test(strategies, random_depends_on_its_seed_alone) {
     for (uint64_t seed = 0; seed < 50; seed++) {
         interview(&bz_strategy_random, seed, 0, first);
         interview(&bz_strategy_random, seed, 0, second);
-        cr_assert(eq(u32, differences(first, second), 0));
+        cr_assert_eq(differences(first, second), 0);
         interview(&bz_strategy_random, seed + 1, 0, second);
-        cr_assert(lt(u32, ANSWERS / 2, differences(first, second)));
+        cr_assert_lt(ANSWERS / 2, differences(first, second));
     }
 }
 
@@ -78,7 +77,7 @@ Test(strategies, random_draws_of_data_do_not_shift_the_schedule) {
     for (uint32_t extra = 1; extra <= 3; extra++) {
         interview(&bz_strategy_random, 11, 0, without);
         interview(&bz_strategy_random, 11, extra, with);
-        cr_assert(eq(u32, differences(without, with), 0));
+        cr_assert_eq(differences(without, with), 0);
     }
 }
 
@@ -97,22 +96,22 @@ Test(strategies, random_cancels_weigh_windows_before_tasks) {
     bz_strategy_random.begin(state, &(struct bz_strategy_start){.seed = 1});
     for (uint32_t round = 0; round < ROUNDS; round++) {
         uint32_t answer = bz_strategy_random.cancel(state, candidates, CANDIDATES, round, 0);
-        cr_assert(lt(u32, 0, answer));
-        cr_assert(le(u32, answer, CANDIDATES));
+        cr_assert_lt(0, answer);
+        cr_assert_leq(answer, CANDIDATES);
         hits[answer - 1]++;
     }
     free(state);
     uint32_t waiting = 0;
     for (uint32_t index = 0; index < 17; index++) {
         waiting += hits[index];
-        cr_assert(lt(u32, 450, hits[index])); /* 588 expected, deviation 24 */
-        cr_assert(lt(u32, hits[index], 730));
+        cr_assert_lt(450, hits[index]); /* 588 expected, deviation 24 */
+        cr_assert_lt(hits[index], 730);
     }
     uint32_t shares[] = {waiting, hits[17], hits[18] + hits[19]};
     for (int index = 0; index < 3; index++) {
-        cr_assert(lt(u32, 9600, shares[index])); /* 10000 expected, deviation 82 */
-        cr_assert(lt(u32, shares[index], 10400));
+        cr_assert_lt(9600, shares[index]); /* 10000 expected, deviation 82 */
+        cr_assert_lt(shares[index], 10400);
     }
-    cr_assert(lt(u32, 4600, hits[18]));
-    cr_assert(lt(u32, hits[18], 5400));
+    cr_assert_lt(4600, hits[18]);
+    cr_assert_lt(hits[18], 5400);
 }

@@ -2,7 +2,6 @@
 #include "sim/explore/cycle_check.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #define CAPACITY (2u * BZ_EDGES_AT_A_TIME)
 
@@ -20,7 +19,7 @@ static enum bz_acyclic look(uint32_t state_count) {
 
 static void begin(void) {
     edges = bz_edge_log_new(CAPACITY * sizeof(struct bz_edge));
-    cr_assert(ne(ptr, edges, NULL));
+    cr_assert_not_null(edges);
     bz_edge_log_begin(edges);
 }
 
@@ -30,17 +29,17 @@ Test(acyclic, finds_a_cycle_through_the_edges_of_two_workers) {
     add(0, 1, 2);
     add(0, 0, 2); /* two ways to one state are no cycle */
     add(1, 2, 3);
-    cr_assert(eq(int, look(4), BZ_ACYCLIC_YES));
+    cr_assert_eq(look(4), BZ_ACYCLIC_YES);
     add(1, 3, 1);
-    cr_assert(eq(int, look(4), BZ_ACYCLIC_NO));
+    cr_assert_eq(look(4), BZ_ACYCLIC_NO);
     bz_edge_log_destroy(edges);
 }
 
 Test(acyclic, a_state_that_leads_to_itself_is_a_cycle) {
     begin();
-    cr_assert(eq(int, look(2), BZ_ACYCLIC_YES));
+    cr_assert_eq(look(2), BZ_ACYCLIC_YES);
     add(1, 1, 1);
-    cr_assert(eq(int, look(2), BZ_ACYCLIC_NO));
+    cr_assert_eq(look(2), BZ_ACYCLIC_NO);
     bz_edge_log_destroy(edges);
 }
 
@@ -51,8 +50,8 @@ Test(acyclic, does_not_know_what_a_full_log_has_left_out) {
         add(1, index, index + 1);
     }
     cr_assert(not(bz_edge_log_has_all(edges)));
-    cr_assert(eq(int, look(CAPACITY + 2), BZ_ACYCLIC_UNKNOWN));
+    cr_assert_eq(look(CAPACITY + 2), BZ_ACYCLIC_UNKNOWN);
     bz_edge_log_begin(edges);
-    cr_assert(eq(int, look(6), BZ_ACYCLIC_YES));
+    cr_assert_eq(look(6), BZ_ACYCLIC_YES);
     bz_edge_log_destroy(edges);
 }

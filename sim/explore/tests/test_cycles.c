@@ -2,7 +2,6 @@
 #include "sim/explore/cycles.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 static struct bz_cycles cycles;
 static struct bz_fair_set sets[8];
@@ -12,7 +11,7 @@ static struct bz_fair_set sets[8];
 static void begin(uint32_t count, const uint64_t *ready) {
     bz_cycles_begin(&cycles, UINT64_MAX);
     for (uint32_t index = 0; index < count; index++) {
-        cr_assert(eq(u32, bz_cycles_add_state(&cycles, ready[index]), index + 1));
+        cr_assert_eq(bz_cycles_add_state(&cycles, ready[index]), index + 1);
     }
     bz_cycles_add_edge(
         &cycles, &(struct bz_cycle_edge){.to = 1, .ran = BZ_CYCLE_NOBODY, .is_progress = true},
@@ -46,18 +45,18 @@ Test(cycles, one_handle_that_goes_round_makes_no_progress) {
     begin(2, (const uint64_t[]){1, 1});
     step(1, 2, 0, 0, PLAIN);
     step(2, 1, 0, 0, PLAIN);
-    cr_assert(eq(u32, find(), 1));
-    cr_assert(eq(u32, sets[0].task, 0));
-    cr_assert(eq(u32, sets[0].state_count, 2));
+    cr_assert_eq(find(), 1);
+    cr_assert_eq(sets[0].task, 0);
+    cr_assert_eq(sets[0].state_count, 2);
     cr_assert(sets[0].is_closed);
-    cr_assert(ne(u32, sets[0].default_state, BZ_CYCLE_OUT));
+    cr_assert_neq(sets[0].default_state, BZ_CYCLE_OUT);
 }
 
 Test(cycles, progress_breaks_it) {
     begin(2, (const uint64_t[]){1, 1});
     step(1, 2, 0, 0, PLAIN);
     step(2, 1, 0, 0, PROGRESS);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
 }
 
 /* Handle 1 is ready throughout, and its step leads out. */
@@ -65,7 +64,7 @@ Test(cycles, it_is_unfair_to_pass_over_a_handle_for_ever) {
     begin(1, (const uint64_t[]){3});
     step(1, 1, 0, 0, PLAIN);
     step(1, BZ_CYCLE_OUT, 1, 0, PROGRESS);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
 }
 
 /* The same handle is ready in one of two states only: a schedule that runs the other one there is
@@ -75,14 +74,14 @@ Test(cycles, it_is_fair_to_pass_over_a_handle_that_is_not_always_ready) {
     step(1, 2, 0, 0, PLAIN);
     step(1, BZ_CYCLE_OUT, 1, 0, PROGRESS);
     step(2, 1, 0, 0, PLAIN);
-    cr_assert(eq(u32, find(), 1));
-    cr_assert(not(sets[0].is_closed));
+    cr_assert_eq(find(), 1);
+    cr_assert_not(sets[0].is_closed);
 }
 
 Test(cycles, time_passes_while_a_timer_is_pending) {
     begin(1, (const uint64_t[]){1 | BZ_CYCLE_CLOCK});
     step(1, 1, 0, 0, PLAIN);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
 }
 
 /* One value of the draw leads out, or none does. */
@@ -90,12 +89,12 @@ Test(cycles, nobody_chooses_what_is_drawn) {
     begin(1, (const uint64_t[]){1});
     step(1, 1, 0, 1, PLAIN);
     step(1, BZ_CYCLE_OUT, 0, 2, PROGRESS);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
     begin(2, (const uint64_t[]){1, 1});
     step(1, 1, 0, 1, PLAIN);
     step(1, 2, 0, 2, PLAIN);
     step(2, 1, 0, 0, PLAIN);
-    cr_assert(eq(u32, find(), 1));
+    cr_assert_eq(find(), 1);
     cr_assert(sets[0].is_closed);
 }
 
@@ -106,7 +105,7 @@ Test(cycles, what_depends_on_a_dropped_action_is_dropped) {
     step(2, 3, 0, 0, PLAIN);
     step(3, 1, 0, 1, PLAIN);
     step(3, BZ_CYCLE_OUT, 0, 2, PLAIN);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
 }
 
 /* Task 2 waits in both states and is overtaken on the way round; or it is served on the way; or
@@ -118,17 +117,17 @@ Test(cycles, a_waiter_that_is_overtaken_on_each_lap_starves) {
     begin(2, (const uint64_t[]){1, 1});
     step(1, 2, 0, 0, waits);
     step(2, 1, 0, 0, overtaken);
-    cr_assert(eq(u32, find(), 1));
-    cr_assert(eq(u32, sets[0].task, 2));
-    cr_assert(eq(u32, sets[0].object, 7));
+    cr_assert_eq(find(), 1);
+    cr_assert_eq(sets[0].task, 2);
+    cr_assert_eq(sets[0].object, 7);
     begin(2, (const uint64_t[]){1, 1});
     step(1, 2, 0, 0, PROGRESS);
     step(2, 1, 0, 0, overtaken);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
     begin(2, (const uint64_t[]){1, 1});
     step(1, 2, 0, 0, waits);
     step(2, 1, 0, 0, waits);
-    cr_assert(eq(u32, find(), 0));
+    cr_assert_eq(find(), 0);
 }
 
 /* Two disjoint cycles; a state that is on none leads to both. */
@@ -138,8 +137,8 @@ Test(cycles, finds_each_of_several) {
     step(1, 3, 1, 0, PLAIN);
     step(2, 2, 0, 0, PLAIN);
     step(3, 3, 0, 0, PLAIN);
-    cr_assert(eq(u32, find(), 2));
-    cr_assert(ne(u32, sets[0].state, sets[1].state));
+    cr_assert_eq(find(), 2);
+    cr_assert_neq(sets[0].state, sets[1].state);
 }
 
 /* The cycle of default choices is another one than that of the delay. */
@@ -148,8 +147,8 @@ Test(cycles, says_whether_default_choices_do_it) {
     step(1, BZ_CYCLE_OUT, 0, 0, PROGRESS);
     step(1, 2, 1, 0, PLAIN);
     step(2, 1, 0, 0, PLAIN);
-    cr_assert(eq(u32, find(), 1));
-    cr_assert(eq(u32, sets[0].default_state, BZ_CYCLE_OUT));
+    cr_assert_eq(find(), 1);
+    cr_assert_eq(sets[0].default_state, BZ_CYCLE_OUT);
 }
 
 Test(cycles, a_path_has_as_few_deviations_as_possible) {
@@ -162,11 +161,11 @@ Test(cycles, a_path_has_as_few_deviations_as_possible) {
     cr_assert(bz_cycles_path(&cycles, 4, &path));
     bz_cycles_fini(&cycles);
     cr_assert(path.has_answers);
-    cr_assert(eq(u32, path.steps, 3));
-    cr_assert(eq(u32, path.delays, 1));
-    cr_assert(eq(u32, path.answers.count, 1));
-    cr_assert(eq(u32, path.answers.entries[0].question, 3));
-    cr_assert(eq(u64, path.answers.entries[0].answer, 1));
+    cr_assert_eq(path.steps, 3);
+    cr_assert_eq(path.delays, 1);
+    cr_assert_eq(path.answers.count, 1);
+    cr_assert_eq(path.answers.entries[0].question, 3);
+    cr_assert_eq(path.answers.entries[0].answer, 1);
 }
 
 Test(cycles, stays_within_its_memory) {
@@ -175,6 +174,6 @@ Test(cycles, stays_within_its_memory) {
         (void)bz_cycles_add_state(&cycles, 1);
     }
     cr_assert(cycles.is_full);
-    cr_assert(lt(u32, cycles.state_capacity * (uint32_t)sizeof *cycles.states, 100000));
+    cr_assert_lt(cycles.state_capacity * (uint32_t)sizeof *cycles.states, 100000);
     bz_cycles_fini(&cycles);
 }

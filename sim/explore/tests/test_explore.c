@@ -2,7 +2,6 @@
 #include "sim/explore/explore.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -86,9 +85,9 @@ static void search(const struct bz_program *program, uint32_t delays_max, uint32
     struct bz_explore_config config = {
         .program = program, .delays_max = delays_max, .reductions = reductions};
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, bz_explore_is_complete(&result),
-                 result.end == BZ_EXPLORE_DONE && result.sampled_draw == NULL &&
-                     !result.is_out_of_steps));
+    cr_assert_eq(bz_explore_is_complete(&result), result.end == BZ_EXPLORE_DONE &&
+                                                      result.sampled_draw == NULL &&
+                                                      !result.is_out_of_steps);
 }
 
 /* This number of schedules, whichever reductions are used. */
@@ -98,9 +97,9 @@ static void expect_schedules(const struct bz_program *program, uint32_t delays_m
                                        BZ_REDUCE_SNAPSHOTS, 0};
     for (size_t index = 0; index < sizeof manners / sizeof manners[0]; index++) {
         search(program, delays_max, manners[index]);
-        cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
-        cr_assert(eq(u64, result.schedules, expected), "reductions %u, at most %u delays",
-                  manners[index], delays_max);
+        cr_assert_eq(result.end, BZ_EXPLORE_DONE);
+        cr_assert_eq(result.schedules, expected, "reductions %u, at most %u delays", manners[index],
+                     delays_max);
     }
 }
 
@@ -145,8 +144,8 @@ Test(explore, two_tasks_interleave_as_often_as_binomials_say) {
             set_play(2, (const uint32_t[]){a, b});
             expect_schedules(&program, BZ_EXPLORE_UNBOUNDED, binomials[a][b]);
             cr_assert(result.is_whole);
-            cr_assert(eq(u32, result.depth, a + b + 2));
-            cr_assert(eq(u64, result.outcomes, 1));
+            cr_assert_eq(result.depth, a + b + 2);
+            cr_assert_eq(result.outcomes, 1);
         }
     }
 }
@@ -175,9 +174,9 @@ Test(explore, rounds_have_their_delays_without_windows_for_cancels) {
     program.cancel_windows = BZ_WINDOWS_NONE;
     set_play(2, (const uint32_t[]){1, 1});
     search(&program, 1, BZ_REDUCE_ALL);
-    cr_assert(eq(u32, result.rounds, 2));
-    cr_assert(eq(u64, result.schedules,
-                 count((const uint32_t[TASKS_MAX]){2, 2}, (const uint32_t[]){0, 1}, 2, 1)));
+    cr_assert_eq(result.rounds, 2);
+    cr_assert_eq(result.schedules,
+                 count((const uint32_t[TASKS_MAX]){2, 2}, (const uint32_t[]){0, 1}, 2, 1));
 }
 
 /* A cancel may come before every step; a second one only directly after it, for then the task ends.
@@ -202,7 +201,7 @@ Test(explore, a_fifo_loop_has_one_order) {
     set_play(3, (const uint32_t[]){2, 0, 1});
     expect_schedules(&program, BZ_EXPLORE_UNBOUNDED, 1);
     cr_assert(result.is_whole);
-    cr_assert(eq(u32, result.rounds, 1));
+    cr_assert_eq(result.rounds, 1);
 }
 
 /* --- draws ------------------------------------------------------------------------------------ */
@@ -220,8 +219,8 @@ static void expect_draws(uint64_t first, uint64_t second, uint64_t schedules, bo
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     play = (struct play){.tasks = {draws}, .bounds = {first, second}};
     expect_schedules(&program, BZ_EXPLORE_UNBOUNDED, schedules);
-    cr_assert(eq(int, result.sampled_draw != NULL, is_sampled));
-    cr_assert(eq(u64, result.outcomes, 2));
+    cr_assert_eq(result.sampled_draw != NULL, is_sampled);
+    cr_assert_eq(result.outcomes, 2);
 }
 
 Test(explore, every_value_of_a_draw_is_tried_or_it_says_so) {
@@ -248,11 +247,11 @@ Test(explore, rounds_count_the_draws_that_are_not_the_first_value) {
         play = (struct play){.tasks = {draws}, .finish = refuses_three};
         memcpy(play.bounds, rows[row].bounds, sizeof play.bounds);
         search(&program, BZ_EXPLORE_UNBOUNDED, BZ_REDUCE_ALL);
-        cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND));
+        cr_assert_eq(result.end, BZ_EXPLORE_FOUND);
         cr_assert(result.is_minimal);
-        cr_assert(eq(u32, result.rounds, rows[row].draws));
-        cr_assert(eq(u32, result.findings[0].deviations.draws, rows[row].draws));
-        cr_assert(eq(u32, bz_deviations_sum(&result.findings[0].deviations), rows[row].draws));
+        cr_assert_eq(result.rounds, rows[row].draws);
+        cr_assert_eq(result.findings[0].deviations.draws, rows[row].draws);
+        cr_assert_eq(bz_deviations_sum(&result.findings[0].deviations), rows[row].draws);
     }
 }
 
@@ -261,18 +260,18 @@ Test(explore, a_bound_on_delays_is_none_on_draws) {
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     play = (struct play){.tasks = {draws, draws}, .bounds = {3, 3}};
     search(&program, 0, BZ_REDUCE_ALL);
-    cr_assert(eq(u64, result.schedules, 81));
-    cr_assert(eq(u32, result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT));
+    cr_assert_eq(result.schedules, 81);
+    cr_assert_eq(result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT);
     cr_assert(result.is_all);
-    cr_assert(eq(int, result.is_whole, false));
+    cr_assert_eq(result.is_whole, false);
 }
 
 Test(explore, the_estimate_of_equal_descents_is_exact) {
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     play = (struct play){.tasks = {draws}, .bounds = {4, 8}};
-    cr_assert(eq(u32, bz_explore_estimate_log2(&program, 100, NULL), 5));
+    cr_assert_eq(bz_explore_estimate_log2(&program, 100, NULL), 5);
     program.contain.is_on = true;
-    cr_assert(eq(u32, bz_explore_estimate_log2(&program, 100, NULL), 5));
+    cr_assert_eq(bz_explore_estimate_log2(&program, 100, NULL), 5);
 }
 
 static enum bz_status draws_and_exits(void *arg) {
@@ -284,7 +283,7 @@ Test(explore, descents_that_end_their_process_count_as_far_as_they_came) {
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
     play = (struct play){.tasks = {draws_and_exits}, .bounds = {4, 8}};
     program.contain.is_on = true;
-    cr_assert(eq(u32, bz_explore_estimate_log2(&program, 100, NULL), 5));
+    cr_assert_eq(bz_explore_estimate_log2(&program, 100, NULL), 5);
 }
 
 /* --- what is found ---------------------------------------------------------------------------- */
@@ -314,16 +313,16 @@ Test(explore, finds_the_simplest_first) {
     play = (struct play){.tasks = {notes_its_cancel, notes_who_was_first}, .finish = refuses_both};
     for (uint32_t manner = 0; manner < 2; manner++) {
         search(&program, BZ_EXPLORE_UNBOUNDED, manner == 0 ? BZ_REDUCE_ALL : 0);
-        cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND));
-        cr_assert(eq(u32, result.rounds, 2));
+        cr_assert_eq(result.end, BZ_EXPLORE_FOUND);
+        cr_assert_eq(result.rounds, 2);
         cr_assert(result.is_minimal);
-        cr_assert(eq(u32, result.findings[0].deviations.delays, 1));
-        cr_assert(eq(u32, result.findings[0].deviations.cancels, 1));
-        cr_assert(eq(u32, result.findings[0].answers.count, 2));
-        cr_assert(eq(str, (char *)result.findings[0].violation.oracle, (char *)"assertion"));
+        cr_assert_eq(result.findings[0].deviations.delays, 1);
+        cr_assert_eq(result.findings[0].deviations.cancels, 1);
+        cr_assert_eq(result.findings[0].answers.count, 2);
+        cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)"assertion");
         search(&program, 0, manner == 0 ? BZ_REDUCE_ALL : 0);
-        cr_assert(eq(u32, result.finding_count, 0));
-        cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
+        cr_assert_eq(result.finding_count, 0);
+        cr_assert_eq(result.end, BZ_EXPLORE_DONE);
     }
 }
 
@@ -336,11 +335,10 @@ Test(explore, simplifies_what_the_sweep_has_found) {
                                        .rounds_before_sweep = 1};
     play = (struct play){.tasks = {notes_its_cancel, notes_who_was_first}, .finish = refuses_both};
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, result.end, BZ_EXPLORE_FOUND));
+    cr_assert_eq(result.end, BZ_EXPLORE_FOUND);
     cr_assert(result.is_minimal);
-    cr_assert(
-        eq(u32, result.findings[0].deviations.delays + result.findings[0].deviations.cancels, 2));
-    cr_assert(eq(u32, result.finding_count, 1));
+    cr_assert_eq(result.findings[0].deviations.delays + result.findings[0].deviations.cancels, 2);
+    cr_assert_eq(result.finding_count, 1);
 }
 
 static enum bz_status waits(void *arg) {
@@ -360,12 +358,12 @@ Test(explore, finds_a_deadlock) {
     struct bz_finding found;
     play = (struct play){.tasks = {waits, comes_first}};
     search(&program, BZ_EXPLORE_UNBOUNDED, BZ_REDUCE_ALL);
-    cr_assert(eq(str, (char *)result.findings[0].violation.oracle, (char *)"deadlock"));
-    cr_assert(eq(u32, result.findings[0].deviations.delays, 1));
+    cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)"deadlock");
+    cr_assert_eq(result.findings[0].deviations.delays, 1);
     cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
-    cr_assert(eq(u32, found.violation.step, result.findings[0].violation.step));
+    cr_assert_eq(found.violation.step, result.findings[0].violation.step);
     result.findings[0].answers.count = 0; /* a default run does not fail */
-    cr_assert(eq(int, bz_explore_repeat(&program, &result.findings[0], &repeat, &found), false));
+    cr_assert_eq(bz_explore_repeat(&program, &result.findings[0], &repeat, &found), false);
 }
 
 static enum bz_status turns_round(void *arg) {
@@ -386,9 +384,9 @@ Test(explore, finds_a_livelock_as_a_loop) {
     }
     play = (struct play){.tasks = {turns_round}};
     search(&program, BZ_EXPLORE_UNBOUNDED, BZ_REDUCE_ALL);
-    cr_assert(eq(str, (char *)result.findings[0].violation.oracle, (char *)"livelock"));
-    cr_assert(eq(u32, result.rounds, 0));
-    cr_assert(lt(u64, result.transitions, 10));
+    cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)"livelock");
+    cr_assert_eq(result.rounds, 0);
+    cr_assert_lt(result.transitions, 10);
     cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
 }
 
@@ -425,9 +423,9 @@ Test(explore, takes_no_loop_for_a_livelock_that_a_draw_or_the_clock_would_end) {
     for (size_t index = 0; index < 2; index++) {
         play = (struct play){.tasks = {tasks[index][0], tasks[index][1]}};
         search(&program, 1, BZ_REDUCE_ALL);
-        cr_assert(eq(u32, result.finding_count, 0), "%s", result.findings[0].violation.message);
+        cr_assert_eq(result.finding_count, 0, "%s", result.findings[0].violation.message);
         world = bz_program_new_world(&program);
-        cr_assert(eq(int, bz_program_run(&program, world, 0), BZ_RUN_OUT_OF_STEPS));
+        cr_assert_eq(bz_program_run(&program, world, 0), BZ_RUN_OUT_OF_STEPS);
         bz_world_destroy(world);
     }
 }
@@ -442,7 +440,7 @@ Test(explore, the_step_limit_is_no_proof) {
     cr_assert(result.is_out_of_steps);
     program.steps_max = 5;
     search(&program, BZ_EXPLORE_UNBOUNDED, BZ_REDUCE_ALL);
-    cr_assert(eq(int, result.is_out_of_steps, false));
+    cr_assert_eq(result.is_out_of_steps, false);
 }
 
 /* 551,368 states, and three times as many transitions: the first sweep is put off. */
@@ -454,10 +452,10 @@ Test(explore, a_long_sweep_waits_for_one_more_round) {
     program.steps_max = 1000;
     set_play(3, (const uint32_t[]){81, 81, 81});
     search(&program, BZ_EXPLORE_UNBOUNDED, BZ_REDUCE_ALL);
-    cr_assert(eq(u32, result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT + 1));
+    cr_assert_eq(result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT + 1);
     cr_assert(result.is_whole);
-    cr_assert(lt(u64, UINT64_C(1) << 20u, result.transitions));
-    cr_assert(lt(u64, result.transitions, result.transitions_total - (UINT64_C(1) << 20u)));
+    cr_assert_lt(UINT64_C(1) << 20u, result.transitions);
+    cr_assert_lt(result.transitions, result.transitions_total - (UINT64_C(1) << 20u));
 }
 
 Test(explore, the_limit_on_states_ends_it) {
@@ -468,9 +466,9 @@ Test(explore, the_limit_on_states_ends_it) {
                                        .states_max = 10};
     set_play(3, (const uint32_t[]){2, 2, 2});
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, result.end, BZ_EXPLORE_STATES_MAX));
-    cr_assert(eq(int, bz_explore_is_complete(&result), false));
-    cr_assert(eq(u32, result.rounds, 1)); /* round 0 has 9 states */
+    cr_assert_eq(result.end, BZ_EXPLORE_STATES_MAX);
+    cr_assert_eq(bz_explore_is_complete(&result), false);
+    cr_assert_eq(result.rounds, 1); /* round 0 has 9 states */
 }
 
 /* 10,646 states: a table of 128 KiB has places for 3,072. */
@@ -490,12 +488,12 @@ Test(explore, ends_at_the_limit_on_memory) {
     set_play(3, (const uint32_t[]){21, 21, 21});
     search_within(&program, 0);
     cr_assert(bz_explore_is_complete(&result));
-    cr_assert(eq(int, result.liveness, BZ_LIVENESS_ENDS));
+    cr_assert_eq(result.liveness, BZ_LIVENESS_ENDS);
     search_within(&program, 128u << 10u);
-    cr_assert(eq(int, result.end, BZ_EXPLORE_MEMORY_MAX));
-    cr_assert(not(bz_explore_is_complete(&result)));
-    cr_assert(eq(int, result.liveness, BZ_LIVENESS_UNJUDGED));
-    cr_assert(eq(u32, result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT));
+    cr_assert_eq(result.end, BZ_EXPLORE_MEMORY_MAX);
+    cr_assert_not(bz_explore_is_complete(&result));
+    cr_assert_eq(result.liveness, BZ_LIVENESS_UNJUDGED);
+    cr_assert_eq(result.rounds, BZ_EXPLORE_ROUNDS_DEFAULT);
     search_within(&program, 16u << 20u);
     cr_assert(bz_explore_is_complete(&result), "that is enough for the table");
 }
@@ -517,12 +515,12 @@ Test(explore, can_be_interrupted) {
                                        .stop = &stop};
     set_play(4, (const uint32_t[]){3, 3, 3, 3});
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, result.end, BZ_EXPLORE_INTERRUPTED));
-    cr_assert(eq(u32, result.rounds, 0));
+    cr_assert_eq(result.end, BZ_EXPLORE_INTERRUPTED);
+    cr_assert_eq(result.rounds, 0);
     stop = 0;
     config.poll = stop_later;
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, result.end, BZ_EXPLORE_INTERRUPTED));
-    cr_assert(eq(u32, polls, 5));
-    cr_assert(eq(int, bz_explore_is_complete(&result), false));
+    cr_assert_eq(result.end, BZ_EXPLORE_INTERRUPTED);
+    cr_assert_eq(polls, 5);
+    cr_assert_eq(bz_explore_is_complete(&result), false);
 }

@@ -1,7 +1,6 @@
 /* Starvation and livelock in a complete search. Each program is small; what it shows, its name
  * says. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 
 #include "primitives/runtime/task.h"
@@ -24,7 +23,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     struct scene *scene = bz_world_alloc(world, sizeof *scene);
     scene->world = world;
     enum bz_status status = bz_sut_permits_init(&scene->sut, world, args->primitive, "permits", 1);
-    cr_assert(eq(int, status, BZ_OK));
+    cr_assert_eq(status, BZ_OK);
     for (uint32_t index = 0; index < TASKS_MAX && tasks[index] != NULL; index++) {
         cr_assert(bz_task_spawn(world->loop, "task", index + 1, tasks[index], scene) != NULL);
     }
@@ -75,22 +74,22 @@ static void search(const struct bz_variant *variant, enum bz_order order,
 }
 
 static void expect_live(enum bz_liveness liveness) {
-    cr_assert(eq(u32, result.finding_count, 0), "%s", result.findings[0].violation.message);
+    cr_assert_eq(result.finding_count, 0, "%s", result.findings[0].violation.message);
     cr_assert(bz_explore_is_complete(&result));
-    cr_assert(eq(int, result.liveness, liveness), "%s: %s", bz_liveness_name(result.liveness),
-              result.liveness_text);
+    cr_assert_eq(result.liveness, liveness, "%s: %s", bz_liveness_name(result.liveness),
+                 result.liveness_text);
 }
 
 /* The sweep found it, and a round after it as well: the simplest one, of so many delays. */
 static void expect_found(const char *oracle, uint32_t delays) {
     struct bz_program repeat;
     struct bz_finding found;
-    cr_assert(eq(u32, result.finding_count, 1));
-    cr_assert(eq(str, (char *)result.findings[0].violation.oracle, (char *)oracle));
-    cr_assert(eq(u32, told, 2));
+    cr_assert_eq(result.finding_count, 1);
+    cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)oracle);
+    cr_assert_eq(told, 2);
     cr_assert(result.is_minimal);
-    cr_assert(eq(u32, result.findings[0].deviations.delays, delays));
-    cr_assert(eq(int, result.liveness, BZ_LIVENESS_UNJUDGED));
+    cr_assert_eq(result.findings[0].deviations.delays, delays);
+    cr_assert_eq(result.liveness, BZ_LIVENESS_UNJUDGED);
     cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
 }
 
@@ -101,7 +100,7 @@ static enum bz_status works(void *arg) {
     enum bz_status status = bz_sut_acquire(&scene->sut);
     if (status == BZ_OK) {
         status = bz_yield(scene->world->loop);
-        cr_assert(eq(int, bz_sut_release(&scene->sut), BZ_OK));
+        cr_assert_eq(bz_sut_release(&scene->sut), BZ_OK);
     }
     return status;
 }
@@ -110,7 +109,7 @@ static bz_task_fn *const workers[] = {works, works, works, NULL};
 
 Test(liveness, without_cycles_every_schedule_ends) {
     search(&bz_variant_buzzer, BZ_ORDER_ANY, workers, 1);
-    cr_assert(not(result.has_cycles));
+    cr_assert_not(result.has_cycles);
     expect_live(BZ_LIVENESS_ENDS);
     search(&bz_variant_buzzer, BZ_ORDER_FIFO, workers, 1);
     expect_live(BZ_LIVENESS_ENDS);
@@ -234,7 +233,7 @@ Test(liveness, a_pending_timer_leads_out_of_a_cycle) {
 Test(liveness, is_silent_about_waiters_that_poll) {
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
         search(&polling, (enum bz_order)order, workers, 1);
-        cr_assert(eq(int, result.has_cycles, order == BZ_ORDER_ANY));
+        cr_assert_eq(result.has_cycles, order == BZ_ORDER_ANY);
         expect_live(order == BZ_ORDER_ANY ? BZ_LIVENESS_FAIR : BZ_LIVENESS_ENDS);
     }
 }
@@ -283,8 +282,8 @@ Test(liveness, finds_a_starvation_that_no_round_has_come_to) {
 
 Test(liveness, finds_a_starvation_in_the_order_of_a_loop) {
     search(&barging, BZ_ORDER_FIFO, endless, 1);
-    cr_assert(eq(u32, result.finding_count, 1));
-    cr_assert(eq(str, (char *)result.findings[0].violation.oracle, (char *)"starvation"));
+    cr_assert_eq(result.finding_count, 1);
+    cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)"starvation");
 }
 
 /* In a fair order, it is just never the waiter's turn while the permit is free. */
@@ -303,7 +302,7 @@ Test(liveness, a_waiter_that_other_orders_serve_is_open) {
 Test(liveness, several_workers_find_and_prove_what_one_does) {
     static bz_task_fn *const crowd[] = {comes_last, comes, comes, comes};
     search(&bz_variant_buzzer, BZ_ORDER_ANY, workers, 3);
-    cr_assert(not(result.has_schedules));
+    cr_assert_not(result.has_schedules);
     expect_live(BZ_LIVENESS_ENDS);
     search(&bz_variant_buzzer, BZ_ORDER_ANY, endless, 3);
     cr_assert(result.has_cycles);
@@ -321,8 +320,8 @@ Test(liveness, is_not_judged_after_a_search_that_was_cut_short) {
     search(&bz_variant_buzzer, BZ_ORDER_ANY, endless, 1);
     config.states_max = result.states / 2;
     cr_assert(bz_explore(&config, &result));
-    cr_assert(eq(int, result.end, BZ_EXPLORE_STATES_MAX));
-    cr_assert(eq(int, result.liveness, BZ_LIVENESS_UNJUDGED));
+    cr_assert_eq(result.end, BZ_EXPLORE_STATES_MAX);
+    cr_assert_eq(result.liveness, BZ_LIVENESS_UNJUDGED);
 }
 
 /* Without snapshots each schedule is run to its end. */

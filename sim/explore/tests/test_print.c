@@ -110,9 +110,9 @@ static void expect_equal(const struct bz_symmetry *symmetry, const struct bz_wor
         bool is_used = part < symmetry->count || part >= BZ_PART_REST;
         bool is_same = bz_fingerprint_equal(print->sums[part], other->sums[part]);
         cr_assert(is_same | !is_used, "part %u", part);
-        cr_assert(eq(u32, print->reference_counts[part], other->reference_counts[part]));
+        cr_assert_eq(print->reference_counts[part], other->reference_counts[part]);
     }
-    cr_assert(eq(u32, print->reference_count, other->reference_count));
+    cr_assert_eq(print->reference_count, other->reference_count);
     for (uint32_t index = 0; index < symmetry->count; index++) {
         cr_assert(bz_fingerprint_equal(print->stack_sums[index], other->stack_sums[index]));
     }
@@ -135,7 +135,7 @@ static uint32_t walk(bool is_symmetric, uint64_t seed) {
     struct bz_world *world = begin(seed, &hall);
     struct bz_symmetry symmetry;
     bz_symmetry_begin(&symmetry, world);
-    cr_assert(eq(u32, symmetry.count, GUESTS));
+    cr_assert_eq(symmetry.count, GUESTS);
     symmetry.count = is_symmetric ? GUESTS : 0;
     bz_printer_begin(&printer, &symmetry, is_symmetric);
     bz_printer_begin(&other_printer, &symmetry, is_symmetric);
@@ -150,7 +150,7 @@ static uint32_t walk(bool is_symmetric, uint64_t seed) {
         expect_equal(&symmetry, world, &prints[now], &from_scratch);
         from_before += prints[now].layout == prints[1 - now].layout;
     }
-    cr_assert(eq(u32, world->judge->shadow.unfinished, 0));
+    cr_assert_eq(world->judge->shadow.unfinished, 0);
     bz_printer_fini(&printer);
     bz_printer_fini(&other_printer);
     bz_world_destroy(world);
@@ -165,7 +165,7 @@ Test(print, from_the_state_before_is_that_from_scratch) {
     for (uint64_t seed = 0; seed < WALKS; seed++) {
         from_before += walk(true, seed) + walk(false, seed);
     }
-    cr_assert(lt(u32, 20 * WALKS, from_before), "%u", from_before);
+    cr_assert_lt(20 * WALKS, from_before, "%u", from_before);
 }
 
 /* From scratch, if this word has this value. */
@@ -211,8 +211,8 @@ Test(print, a_reference_is_a_place_in_a_task_whatever_its_number) {
             for (size_t other = 0; other < place; other++) {
                 struct bz_fingerprint another =
                     print_with(&symmetry, world, words[word], places[other]);
-                cr_assert(eq(int, bz_fingerprint_equal(print, another), false),
-                          "word %zu, places %zu and %zu", word, place, other);
+                cr_assert_eq(bz_fingerprint_equal(print, another), false,
+                             "word %zu, places %zu and %zu", word, place, other);
             }
         }
         cr_assert(bz_fingerprint_equal(print_with(&symmetry, world, words[word], hall->guests[0]),
@@ -236,9 +236,9 @@ Test(print, sums_tell_words_and_places_apart) {
                 bz_sum_add(&sums[0], keys[place], bz_word_value(words[place]));
                 bz_sum_add(&sums[1], keys[place], bz_word_value(words[1 - place]));
             }
-            cr_assert(eq(int, bz_fingerprint_equal(sums[0], sums[1]), bit == other));
+            cr_assert_eq(bz_fingerprint_equal(sums[0], sums[1]), bit == other);
         }
-        cr_assert(ne(u64, bz_word_value(UINT64_C(1) << bit), 0));
+        cr_assert_neq(bz_word_value(UINT64_C(1) << bit), 0);
     }
-    cr_assert(ne(u64, bz_word_value(0), 0));
+    cr_assert_neq(bz_word_value(0), 0);
 }

@@ -20,7 +20,7 @@ static enum bz_status acquire_on_heap(void *instance) {
         return BZ_OK;
     }
     struct bz_waiter *waiter = calloc(1, sizeof *waiter);
-    cr_assert(ne(ptr, waiter, NULL));
+    cr_assert_not_null(waiter);
     enum bz_status status = bz_deque_wait(&toy->queue, waiter);
     free(waiter);
     toy->value -= status == BZ_OK;
@@ -94,19 +94,19 @@ static void search(const struct bz_variant *variant, uint32_t reductions, bool i
 static void expect_as_without_snapshots(const struct bz_variant *variant, bool is_foreign) {
     search(variant, 0, is_foreign);
     struct bz_explore_result slow = result;
-    cr_assert(not(slow.has_outside_state));
+    cr_assert_not(slow.has_outside_state);
     search(variant, BZ_REDUCE_ALL, is_foreign);
-    cr_assert(eq(int, result.end, BZ_EXPLORE_DONE));
-    cr_assert(eq(u64, result.schedules, slow.schedules));
-    cr_assert(eq(u64, result.outcomes_digest, slow.outcomes_digest));
-    cr_assert(eq(u32, result.finding_count, slow.finding_count));
+    cr_assert_eq(result.end, BZ_EXPLORE_DONE);
+    cr_assert_eq(result.schedules, slow.schedules);
+    cr_assert_eq(result.outcomes_digest, slow.outcomes_digest);
+    cr_assert_eq(result.finding_count, slow.finding_count);
 }
 
 static void expect_notice(bool is_noticed) {
     is_noticed = is_noticed && bz_snapshot_is_supported();
-    cr_assert(eq(int, result.has_outside_state, is_noticed));
-    cr_assert(eq(u32, notices, is_noticed));
-    cr_assert(eq(int, result.reductions == 0, is_noticed || !bz_snapshot_is_supported()));
+    cr_assert_eq(result.has_outside_state, is_noticed);
+    cr_assert_eq(notices, is_noticed);
+    cr_assert_eq(result.reductions == 0, is_noticed || !bz_snapshot_is_supported());
 }
 
 Test(second_visit, finds_nothing_in_a_variant_that_keeps_its_state_in_the_world) {
@@ -120,24 +120,24 @@ Test(second_visit, finds_nothing_in_a_variant_that_keeps_its_state_in_the_world)
 Test(second_visit, notices_memory_of_malloc_before_the_variant_crashes) {
     expect_as_without_snapshots(&on_heap, true);
     expect_notice(true);
-    cr_assert(eq(u32, result.finding_count, 0));
+    cr_assert_eq(result.finding_count, 0);
 }
 
 Test(second_visit, notices_a_static_variable_in_the_search_itself) {
     expect_as_without_snapshots(&in_static, false);
     expect_notice(true);
-    cr_assert(eq(u32, result.finding_count, 0));
+    cr_assert_eq(result.finding_count, 0);
     search(&in_world, 0, false);
     uint64_t schedules = result.schedules;
     expect_as_without_snapshots(&in_static, true);
-    cr_assert(eq(u64, result.schedules, schedules));
+    cr_assert_eq(result.schedules, schedules);
 }
 
 static void expect_nondeterminism(uint32_t reductions) {
     search(&counting, reductions, true);
-    cr_assert(eq(int, result.end, BZ_EXPLORE_NONDETERMINISM));
-    cr_assert(eq(u32, result.rounds, 0));
-    cr_assert(eq(u32, result.finding_count, 1));
+    cr_assert_eq(result.end, BZ_EXPLORE_NONDETERMINISM);
+    cr_assert_eq(result.rounds, 0);
+    cr_assert_eq(result.finding_count, 1);
     tst_text(result.findings[0].violation.oracle, "nondeterminism");
     struct bz_program repeat;
     struct bz_finding found;
@@ -184,7 +184,7 @@ Test(second_visit, notices_addresses_in_disguise) {
                                       address >> 4u};
             words[which][3] = kinds[kind];
         }
-        cr_assert(eq(int, bz_symmetry_has_disguise(worlds[0], worlds[1]), kind >= 5), "%d", kind);
+        cr_assert_eq(bz_symmetry_has_disguise(worlds[0], worlds[1]), kind >= 5, "%d", kind);
     }
     bz_world_destroy(worlds[0]);
     bz_world_destroy(worlds[1]);

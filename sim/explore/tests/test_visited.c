@@ -2,7 +2,6 @@
 #include "sim/explore/visited.h"
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,25 +28,25 @@ Test(visited, finds_what_was_added_and_nothing_else) {
     bool is_new;
     cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
     for (uint64_t number = 0; number < MANY; number++) {
-        cr_assert(eq(ptr, bz_visited_find(&visited, numbered(number)), NULL));
+        cr_assert_null(bz_visited_find(&visited, numbered(number)));
         struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
         cr_assert(state != NULL);
         cr_assert(is_new);
-        cr_assert(eq(u64, state->mark | state->schedules, 0));
+        cr_assert_eq(state->mark | state->schedules, 0);
         state->mark = number;
         state->schedules = ~number;
     }
-    cr_assert(eq(u64, bz_visited_count(&visited), MANY));
+    cr_assert_eq(bz_visited_count(&visited), MANY);
     for (uint64_t number = 0; number < MANY; number++) {
         struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
-        cr_assert(eq(int, is_new, false));
-        cr_assert(eq(ptr, state, bz_visited_find(&visited, numbered(number))));
-        cr_assert(eq(u64, state->mark, number));
-        cr_assert(eq(u64, state->schedules, ~number));
+        cr_assert_eq(is_new, false);
+        cr_assert_eq(state, bz_visited_find(&visited, numbered(number)));
+        cr_assert_eq(state->mark, number);
+        cr_assert_eq(state->schedules, ~number);
     }
     bz_visited_clear(&visited);
-    cr_assert(eq(ptr, bz_visited_find(&visited, numbered(1)), NULL));
-    cr_assert(eq(u64, bz_visited_count(&visited), 0));
+    cr_assert_null(bz_visited_find(&visited, numbered(1)));
+    cr_assert_eq(bz_visited_count(&visited), 0);
     bz_visited_fini(&visited);
 }
 
@@ -63,7 +62,7 @@ Test(visited, keeps_apart_what_wants_the_same_place) {
     }
     for (uint64_t high = 0; high < 100; high++) {
         struct bz_fingerprint print = {.high = high, .low = UINT64_MAX};
-        cr_assert(eq(u64, bz_visited_find(&visited, print)->mark, high));
+        cr_assert_eq(bz_visited_find(&visited, print)->mark, high);
     }
     bz_visited_fini(&visited);
 }
@@ -79,8 +78,8 @@ Test(visited, refuses_what_does_not_fit) {
             break;
         }
     }
-    cr_assert(lt(u64, high, MANY));
-    cr_assert(eq(u64, bz_visited_count(&visited), high));
+    cr_assert_lt(high, MANY);
+    cr_assert_eq(bz_visited_count(&visited), high);
     for (uint64_t added = 0; added < high; added++) {
         cr_assert(bz_visited_find(&visited, (struct bz_fingerprint){added, 1}) != NULL);
     }
@@ -96,7 +95,7 @@ Test(visited, is_shared_by_processes) {
     cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
     visited.is_shared = true;
     pid_t child = fork();
-    cr_assert(ne(int, child, -1));
+    cr_assert_neq(child, -1);
     for (uint64_t number = 0; number < MANY; number++) {
         bz_visited_lock(&visited, numbered(number));
         struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
@@ -107,11 +106,11 @@ Test(visited, is_shared_by_processes) {
     if (child == 0) {
         _exit(0);
     }
-    cr_assert(eq(int, waitpid(child, NULL, 0), child));
-    cr_assert(eq(u64, news[0] + news[1], MANY));
-    cr_assert(eq(u64, bz_visited_count(&visited), MANY));
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_assert_eq(news[0] + news[1], MANY);
+    cr_assert_eq(bz_visited_count(&visited), MANY);
     for (uint64_t number = 0; number < MANY; number++) {
-        cr_assert(eq(u64, bz_visited_find(&visited, numbered(number))->schedules, 2));
+        cr_assert_eq(bz_visited_find(&visited, numbered(number))->schedules, 2);
     }
     bz_visited_fini(&visited);
     bz_shared_free(news, 2 * sizeof *news);
@@ -133,8 +132,8 @@ Test(fingerprint, every_bit_and_the_length_count) {
             struct bz_fingerprint other =
                 bz_fingerprint_of(BZ_FINGERPRINT_BEGIN, words, count * sizeof words[0]);
             words[bit / 64] ^= UINT64_C(1) << (bit % 64);
-            cr_assert(ne(u64, other.high, whole.high), "bit %zu of %zu words", bit, count);
-            cr_assert(ne(u64, other.low, whole.low), "bit %zu of %zu words", bit, count);
+            cr_assert_neq(other.high, whole.high, "bit %zu of %zu words", bit, count);
+            cr_assert_neq(other.low, whole.low, "bit %zu of %zu words", bit, count);
         }
         memset(words, 0, sizeof words);
         struct bz_fingerprint zeros =
@@ -147,22 +146,22 @@ Test(fingerprint, every_bit_and_the_length_count) {
 
 Test(fingerprint, the_end_counts_and_is_never_that_of_a_free_place) {
     struct bz_fingerprint none = {.high = 0, .low = UINT64_C(0)};
-    cr_assert(ne(u64, bz_fingerprint_end(none, 0).low, 0));
-    cr_assert(eq(int, is_same(numbered(1), numbered(1)), true));
+    cr_assert_neq(bz_fingerprint_end(none, 0).low, 0);
+    cr_assert_eq(is_same(numbered(1), numbered(1)), true);
     struct bz_fingerprint print = BZ_FINGERPRINT_BEGIN;
-    cr_assert(eq(int, is_same(bz_fingerprint_end(print, 1), bz_fingerprint_end(print, 2)), false));
+    cr_assert_eq(is_same(bz_fingerprint_end(print, 1), bz_fingerprint_end(print, 2)), false);
 }
 
 Test(visited, products_are_the_same_without_a_type_of_128_bits) {
     struct bz_product all = bz_multiply_portably(UINT64_MAX, UINT64_MAX);
-    cr_assert(eq(u64, all.high, UINT64_MAX - 1));
-    cr_assert(eq(u64, all.low, 1));
+    cr_assert_eq(all.high, UINT64_MAX - 1);
+    cr_assert_eq(all.low, 1);
     for (uint64_t number = 0; number < MANY; number++) {
         uint64_t a = bz_seed_mix(number) >> (number & 63u);
         uint64_t b = bz_seed_mix(~number) >> (number >> 6u & 63u);
         struct bz_product product = bz_multiply(a, b);
         struct bz_product portable = bz_multiply_portably(a, b);
-        cr_assert(eq(u64, product.high, portable.high));
-        cr_assert(eq(u64, product.low, portable.low));
+        cr_assert_eq(product.high, portable.high);
+        cr_assert_eq(product.low, portable.low);
     }
 }

@@ -13,7 +13,7 @@ static const struct bz_catalog catalog = {.scenarios = scenarios, .variants = va
 /* Two targets: sound code, and code that loses a wake-up. */
 static struct bz_fuzz *new_fuzz(void) {
     struct bz_fuzz *fuzz = calloc(1, sizeof *fuzz);
-    cr_assert(ne(ptr, fuzz, NULL));
+    cr_assert_not_null(fuzz);
     cr_assert(bz_fuzz_init(fuzz));
     for (size_t index = 0; variants[index] != NULL; index++) {
         struct bz_program program;
@@ -34,7 +34,7 @@ static void run(struct bz_fuzz *fuzz, uint64_t runs_max, uint32_t jobs) {
     char lack[BZ_LACK_BYTES];
     cr_assert(
         bz_fuzz_run(fuzz, &(struct bz_fuzz_config){.runs_max = runs_max, .jobs = jobs}, lack));
-    cr_assert(eq(u64, fuzz->runs, runs_max));
+    cr_assert_eq(fuzz->runs, runs_max);
 }
 
 static char *text_of(const struct bz_fuzz *fuzz) {
@@ -54,29 +54,29 @@ static void expect_same(const struct bz_fuzz *a, const struct bz_fuzz *b) {
 Test(fuzz, an_arm_changes_nothing_that_is_fixed) {
     struct bz_fuzz *fuzz = new_fuzz();
     /* the crowd has no sizes to draw: no arm is about them */
-    cr_assert(eq(u32, fuzz->arm_count, 2 * 10));
-    cr_assert(eq(u32, fuzz->arms[0].target, 0));
-    cr_assert(eq(u32, fuzz->arms[1].target, 1));
+    cr_assert_eq(fuzz->arm_count, 2 * 10);
+    cr_assert_eq(fuzz->arms[0].target, 0);
+    cr_assert_eq(fuzz->arms[1].target, 1);
     tst_text(fuzz->arms[0].name, "portfolio");
     fuzz->arm_count = 0;
     bz_fuzz_make_arms(fuzz, &(struct bz_fuzz_fixed){
                                 .strategy = true, .order = true, .cancels = true, .sizes = true});
-    cr_assert(eq(u32, fuzz->arm_count, 2));
+    cr_assert_eq(fuzz->arm_count, 2);
     fuzz->arm_count = 0;
     bz_fuzz_make_arms(fuzz, &(struct bz_fuzz_fixed){.strategy = true, .cancels = true});
-    cr_assert(eq(u32, fuzz->arm_count, 2 * 2));
+    cr_assert_eq(fuzz->arm_count, 2 * 2);
     tst_text(fuzz->arms[2].name, "order fifo");
-    cr_assert(eq(int, fuzz->arms[2].program.order, BZ_ORDER_FIFO));
+    cr_assert_eq(fuzz->arms[2].program.order, BZ_ORDER_FIFO);
     delete_fuzz(fuzz);
 }
 
 Test(fuzz, arms_run_in_turn) {
     struct bz_fuzz *fuzz = new_fuzz();
     run(fuzz, 5000, 1);
-    cr_assert(lt(u64, fuzz->arm_count, fuzz->slices));
+    cr_assert_lt(fuzz->arm_count, fuzz->slices);
     for (uint32_t arm = 0; arm < fuzz->arm_count; arm++) {
         uint64_t slices = fuzz->slices / fuzz->arm_count + (arm < fuzz->slices % fuzz->arm_count);
-        cr_assert(eq(u64, fuzz->arms[arm].slices, slices));
+        cr_assert_eq(fuzz->arms[arm].slices, slices);
     }
     delete_fuzz(fuzz);
 }
@@ -102,16 +102,16 @@ Test(fuzz, a_situation_keeps_its_shortest_run_that_passes) {
     for (int index = 0; index < 4; index++) {
         bz_coverage_add(target, 2, &marks[index], &slice);
     }
-    cr_assert(eq(u64, slice.new_situations, 2));
-    cr_assert(eq(u64, slice.new_handoffs, 4));
-    cr_assert(eq(u64, target->strikes, 5));
-    cr_assert(eq(u64, target->situations[0].count, 4));
-    cr_assert(eq(u64, target->situations[0].shortest.seed, 2));
-    cr_assert(eq(u32, target->situations[0].shortest.arm, 2));
-    cr_assert(eq(u64, bz_fuzz_situations_once(target), 1));
-    cr_assert(eq(u32, bz_fuzz_new_situation_ppm(target), 200000));
+    cr_assert_eq(slice.new_situations, 2);
+    cr_assert_eq(slice.new_handoffs, 4);
+    cr_assert_eq(target->strikes, 5);
+    cr_assert_eq(target->situations[0].count, 4);
+    cr_assert_eq(target->situations[0].shortest.seed, 2);
+    cr_assert_eq(target->situations[0].shortest.arm, 2);
+    cr_assert_eq(bz_fuzz_situations_once(target), 1);
+    cr_assert_eq(bz_fuzz_new_situation_ppm(target), 200000);
     bz_coverage_add(target, 2, &marks[0], &slice); /* its hand-off order is known */
-    cr_assert(eq(u64, slice.new_handoffs, 4));
+    cr_assert_eq(slice.new_handoffs, 4);
     delete_fuzz(fuzz);
 }
 
@@ -126,10 +126,10 @@ Test(fuzz, few_examples_have_all_situations) {
         bz_coverage_add(target, 0, &marks[index], &slice);
     }
     /* 1 has 10 and 11; 2 is the shortest with 12; 4 alone has 13 */
-    cr_assert(eq(u32, bz_fuzz_cover(target, chosen), 3));
-    cr_assert(eq(u64, target->situations[chosen[0]].shortest.seed, 1));
-    cr_assert(eq(u64, target->situations[chosen[1]].shortest.seed, 2));
-    cr_assert(eq(u64, target->situations[chosen[2]].shortest.seed, 4));
+    cr_assert_eq(bz_fuzz_cover(target, chosen), 3);
+    cr_assert_eq(target->situations[chosen[0]].shortest.seed, 1);
+    cr_assert_eq(target->situations[chosen[1]].shortest.seed, 2);
+    cr_assert_eq(target->situations[chosen[2]].shortest.seed, 4);
     delete_fuzz(fuzz);
 }
 
@@ -141,9 +141,9 @@ Test(fuzz, situations_beyond_the_limit_are_counted_and_not_kept) {
         struct bz_run_mark one = mark(number, 5, number, 0);
         bz_coverage_add(target, 0, &one, &slice);
     }
-    cr_assert(eq(u32, target->situation_count, BZ_FUZZ_SITUATIONS_MAX));
-    cr_assert(eq(u64, slice.new_situations, BZ_FUZZ_SITUATIONS_MAX));
-    cr_assert(eq(u64, target->strikes, BZ_FUZZ_SITUATIONS_MAX + 10));
+    cr_assert_eq(target->situation_count, BZ_FUZZ_SITUATIONS_MAX);
+    cr_assert_eq(slice.new_situations, BZ_FUZZ_SITUATIONS_MAX);
+    cr_assert_eq(target->strikes, BZ_FUZZ_SITUATIONS_MAX + 10);
     delete_fuzz(fuzz);
 }
 
@@ -159,20 +159,20 @@ Test(fuzz, situations_agree_with_windows) {
             struct bz_situation situation = bz_situation_of(target->situations[index].number);
             strikes[situation.op][situation.window] += target->situations[index].count;
             if (situation.window == BZ_WINDOW_WAITING) {
-                cr_assert(lt(u32, 0, situation.waiting));
+                cr_assert_lt(0, situation.waiting);
             }
             if (situation.window == BZ_WINDOW_WOKEN) {
-                cr_assert(lt(u32, 0, situation.woken));
+                cr_assert_lt(0, situation.woken);
                 has_woken_queue |= situation.waiting > 0;
             }
         }
         cr_assert(has_woken_queue);
         for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
             for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
-                cr_assert(le(u64, strikes[op][window], target->windows[op][window]));
+                cr_assert_leq(strikes[op][window], target->windows[op][window]);
             }
         }
-        cr_assert(eq(u64, strikes[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN] > 0, 1));
+        cr_assert_eq(strikes[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN] > 0, 1);
     }
     delete_fuzz(fuzz);
 }
@@ -185,17 +185,17 @@ Test(fuzz, is_the_same_with_any_number_of_workers_and_finds_the_fault) {
     run(one, 6000, 1);
     run(three, 6000, 3);
     expect_same(one, three);
-    cr_assert(lt(u32, 0, one->finding_count));
+    cr_assert_lt(0, one->finding_count);
     for (uint32_t index = 0; index < one->finding_count; index++) {
-        cr_assert(eq(u32, one->findings[index].target, 1));
+        cr_assert_eq(one->findings[index].target, 1);
     }
-    cr_assert(eq(u64, one->targets[0]->violations, 0));
-    cr_assert(lt(u64, 0, one->targets[1]->violations));
+    cr_assert_eq(one->targets[0]->violations, 0);
+    cr_assert_lt(0, one->targets[1]->violations);
     uint64_t runs = 0;
     for (uint32_t arm = 0; arm < one->arm_count; arm++) {
         runs += one->arms[arm].runs;
     }
-    cr_assert(eq(u64, runs, 6000));
+    cr_assert_eq(runs, 6000);
     delete_fuzz(one);
     delete_fuzz(three);
 }
@@ -244,13 +244,13 @@ static void expect_refused(const struct bz_fuzz *fuzz, const char *old, const ch
     char error[BZ_ERROR_BYTES] = "";
     char *text = text_of(fuzz);
     char *place = strstr(text, old);
-    cr_assert(ne(ptr, place, NULL), "no %s", old);
+    cr_assert_not_null(place, "no %s", old);
     memcpy(place, new, strlen(new));
-    cr_assert(not(is_read(text, error)), "%s", new);
-    cr_assert(ne(ptr, strstr(error, "checksum"), NULL), "%s: %s", new, error);
+    cr_assert_not(is_read(text, error), "%s", new);
+    cr_assert_not_null(strstr(error, "checksum"), "%s: %s", new, error);
     bz_checkpoint_sign(text);
-    cr_assert(not(is_read(text, error)), "%s", new);
-    cr_assert(eq(ptr, strstr(error, "checksum"), NULL), "%s: %s", new, error);
+    cr_assert_not(is_read(text, error), "%s", new);
+    cr_assert_null(strstr(error, "checksum"), "%s: %s", new, error);
     free(text);
 }
 
@@ -284,9 +284,9 @@ Test(fuzz, stops_after_a_slice) {
                                                    .on_slice = stop_after_one,
                                                    .context = &slices},
                           lack));
-    cr_assert(eq(int, slices, 1));
-    cr_assert(eq(u64, fuzz->slices, 1));
-    cr_assert(not(fuzz->slice.is_open));
+    cr_assert_eq(slices, 1);
+    cr_assert_eq(fuzz->slices, 1);
+    cr_assert_not(fuzz->slice.is_open);
     delete_fuzz(fuzz);
 }
 
@@ -296,12 +296,12 @@ Test(fuzz, samples_are_limited_and_cover_all_the_time) {
         fuzz->runs = second;
         bz_fuzz_sample(fuzz, second * 1000);
     }
-    cr_assert(le(u32, fuzz->sample_count, BZ_FUZZ_SAMPLES_MAX));
-    cr_assert(lt(u32, BZ_FUZZ_SAMPLES_MAX / 3, fuzz->sample_count));
+    cr_assert_leq(fuzz->sample_count, BZ_FUZZ_SAMPLES_MAX);
+    cr_assert_lt(BZ_FUZZ_SAMPLES_MAX / 3, fuzz->sample_count);
     for (uint32_t index = 1; index < fuzz->sample_count; index++) {
-        cr_assert(lt(u64, fuzz->samples[index - 1].runs, fuzz->samples[index].runs));
+        cr_assert_lt(fuzz->samples[index - 1].runs, fuzz->samples[index].runs);
     }
-    cr_assert(lt(u64, 98000, fuzz->samples[fuzz->sample_count - 1].runs));
+    cr_assert_lt(98000, fuzz->samples[fuzz->sample_count - 1].runs);
     fuzz->runs = 0;
     delete_fuzz(fuzz);
 }

@@ -12,17 +12,17 @@ static void run_many(const struct bz_variant *variant, enum bz_order order, uint
     crowd_program(&program, variant, order);
     program.cancels_max = 4;
     struct bz_world *world = bz_program_new_world(&program);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     for (uint64_t seed = 0; seed < runs; seed++) {
         bz_program_run(&program, world, seed);
         const struct bz_violation *violation = &world->judge->violation;
-        cr_assert(eq(int, world->judge->end, BZ_RUN_PASSED), "%s, seed %llu, step %u: %s: %s",
-                  variant->name, (unsigned long long)seed, violation->step, violation->oracle,
-                  violation->message);
+        cr_assert_eq(world->judge->end, BZ_RUN_PASSED, "%s, seed %llu, step %u: %s: %s",
+                     variant->name, (unsigned long long)seed, violation->step, violation->oracle,
+                     violation->message);
     }
     /* The runs prove nothing unless they hit the window. A polling semaphore has none. */
     uint64_t hits = world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN];
-    cr_assert(eq(int, hits > 0, variant != &by_polling), "%s", variant->name);
+    cr_assert_eq(hits > 0, variant != &by_polling, "%s", variant->name);
     bz_world_destroy(world);
 }
 
@@ -47,6 +47,6 @@ Test(correct, the_same_runs_find_a_fault) {
             found++;
         }
     }
-    cr_assert(lt(u64, 0, found));
+    cr_assert_lt(0, found);
     bz_world_destroy(world);
 }

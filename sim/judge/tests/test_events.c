@@ -137,7 +137,7 @@ Test(order, knows_who_was_woken_when_the_line_closes_its_gaps) {
     }
     tell(&teller, "+b ok release yield  +a call ok yield  +c call wait  +a release wake-c call ok "
                   "yield  +c wait  +a release wake-c yield  +d call wait  +e call wait");
-    cr_assert(eq(u32, teller.judge->shadow.objects[1].line_end, 3));
+    cr_assert_eq(teller.judge->shadow.objects[1].line_end, 3);
     tell(&teller, "+a call ok");
     end_violated(&teller, "starvation", "c was overtaken 2 times while it waited for 'table'");
 }
@@ -372,7 +372,7 @@ Test(windows, of_a_task_whose_release_was_refused) {
     struct teller teller;
     begin(&teller, &plain, 0, 1, NULL);
     tell(&teller, "+a call ok refused yield  mark-a");
-    cr_assert(eq(u64, bz_judge_stats(teller.judge)->windows[BZ_OP_YIELD][BZ_WINDOW_HOLDING], 1));
+    cr_assert_eq(bz_judge_stats(teller.judge)->windows[BZ_OP_YIELD][BZ_WINDOW_HOLDING], 1);
     end_violated(&teller, "status",
                  "release of 'table' returned not-held to a, but the task holds a permit");
 }
@@ -398,9 +398,9 @@ Test(windows, of_a_joining_task_whose_request_the_joined_task_swallowed) {
     begin(&teller, &plain, 0, 1, NULL);
     tell(&teller, "+a join  +b wait  mark-a cancel-b  +b! exit wake-a mark-a");
     const struct bz_run_stats *stats = bz_judge_stats(teller.judge);
-    cr_assert(eq(u64, stats->windows[BZ_OP_JOIN][BZ_WINDOW_WAITING], 1));
-    cr_assert(eq(u64, stats->windows[BZ_OP_JOIN][BZ_WINDOW_WOKEN], 1));
-    cr_assert(eq(u64, stats->windows[BZ_OP_JOIN][BZ_WINDOW_CANCELLING], 0));
+    cr_assert_eq(stats->windows[BZ_OP_JOIN][BZ_WINDOW_WAITING], 1);
+    cr_assert_eq(stats->windows[BZ_OP_JOIN][BZ_WINDOW_WOKEN], 1);
+    cr_assert_eq(stats->windows[BZ_OP_JOIN][BZ_WINDOW_CANCELLING], 0);
     tell(&teller, "+a! exit");
     end_silently(&teller);
 }
@@ -437,13 +437,13 @@ static void run_long(struct teller *teller, bool (*fingerprint)(void *, uint64_t
 Test(livelock, fires_when_the_state_repeats) {
     struct teller teller;
     run_long(&teller, looks_the_same, "+b yield");
-    cr_assert(eq(u32, bz_judge_steps(teller.judge), 10));
-    cr_assert(eq(u32, bz_judge_violation(teller.judge)->step, 10));
+    cr_assert_eq(bz_judge_steps(teller.judge), 10);
+    cr_assert_eq(bz_judge_violation(teller.judge)->step, 10);
     end_violated(&teller, "livelock", "last progress in step 1 of 10; what runs: b (in yield)");
 }
 
 static void end_out_of_steps(struct teller *teller) {
-    cr_assert(eq(int, bz_judge_verdict(teller->judge), BZ_RUN_OUT_OF_STEPS));
+    cr_assert_eq(bz_judge_verdict(teller->judge), BZ_RUN_OUT_OF_STEPS);
     end_silently(teller);
 }
 
@@ -453,7 +453,7 @@ Test(livelock, is_silent_about_a_source_that_shows_no_state_or_always_another) {
     uint64_t digest = bz_judge_digest(teller.judge);
     end_out_of_steps(&teller);
     run_long(&teller, looks_new, "+b yield");
-    cr_assert(eq(u64, bz_judge_digest(teller.judge), digest), "the search for a cycle is no event");
+    cr_assert_eq(bz_judge_digest(teller.judge), digest, "the search for a cycle is no event");
     end_out_of_steps(&teller);
 }
 
@@ -687,8 +687,8 @@ Test(draws, are_numbered_anew_in_each_run) {
         bz_judge_begin(teller.judge, &(struct bz_run_start){.seed = 1});
         bz_judge_spawn(teller.judge, "a", 0);
         tell(&teller, "+a");
-        cr_assert(ne(u64, bz_judge_draw(teller.judge, "datum", 1000), 0));
-        cr_assert(eq(u32, teller.judge->tape.choices[0].nth, 1));
+        cr_assert_neq(bz_judge_draw(teller.judge, "datum", 1000), 0);
+        cr_assert_eq(teller.judge->tape.choices[0].nth, 1);
     }
     end_silently(&teller);
 }
@@ -713,8 +713,8 @@ static void record(struct bz_judge *judge, const struct bz_source *source, uint3
                    struct bz_trace *trace, struct bz_replay_report *report) {
     struct bz_kept_run run;
     enum bz_run_end end = bz_judge_run(judge, source, &(struct bz_run_start){.seed = 1});
-    cr_assert(eq(int, end, blamed == NULL ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED), "%s",
-              bz_judge_error(judge) != NULL ? bz_judge_error(judge) : judge->violation.message);
+    cr_assert_eq(end, blamed == NULL ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED, "%s",
+                 bz_judge_error(judge) != NULL ? bz_judge_error(judge) : judge->violation.message);
     bz_judge_keep(judge, &run);
     if (blamed != NULL) {
         ++*blamed;
@@ -728,8 +728,8 @@ Test(profile, counts_no_runs) {
     struct bz_judge *judge = bz_judge_new(&plain);
     struct bz_profile profile;
     bz_judge_measure(judge, &(struct bz_source){run_two_steps, NULL}, &profile);
-    cr_assert(eq(u32, profile.steps, 2));
-    cr_assert(eq(u64, bz_judge_stats(judge)->runs, 0));
+    cr_assert_eq(profile.steps, 2);
+    cr_assert_eq(bz_judge_stats(judge)->runs, 0);
     bz_judge_destroy(judge);
 }
 
@@ -774,12 +774,12 @@ Test(source, whose_run_is_void_makes_it_once_more) {
         bz_judge_log_replay(judge, &counter.sink);
         digest = turn == 0 ? bz_judge_digest(judge) : digest;
         bool is_whole = attempts.voids < 2;
-        cr_assert(eq(int, end, is_whole ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED));
-        cr_assert(eq(int, attempts.made, attempts.voids == 0 ? 1 : 2));
-        cr_assert(eq(int, counter.events, is_whole ? 5 : 3));
-        cr_assert(eq(int, is_whole, bz_judge_digest(judge) == digest));
-        cr_assert(eq(u64, bz_judge_stats(judge)->runs, 1));
-        cr_assert(eq(u64, bz_judge_stats(judge)->steps, is_whole ? 2 : 1));
+        cr_assert_eq(end, is_whole ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED);
+        cr_assert_eq(attempts.made, attempts.voids == 0 ? 1 : 2);
+        cr_assert_eq(counter.events, is_whole ? 5 : 3);
+        cr_assert_eq(is_whole, bz_judge_digest(judge) == digest);
+        cr_assert_eq(bz_judge_stats(judge)->runs, 1);
+        cr_assert_eq(bz_judge_stats(judge)->steps, is_whole ? 2 : 1);
     }
     bz_judge_destroy(judge);
 }
@@ -805,8 +805,8 @@ Test(record, keeps_the_point_of_a_cancel) {
     bz_tape_append(&judge->tape, cancel);
     bz_recorder_finish(&recorder);
     cr_assert(bz_trace_to_tape(&trace, &tape, error, sizeof error), "%s", error);
-    cr_assert(eq(sz, tape.count, 1));
-    cr_assert(eq(u64, tape.choices[0].value, 2));
+    cr_assert_eq(tape.count, 1);
+    cr_assert_eq(tape.choices[0].value, 2);
     bz_tape_fini(&tape);
     bz_trace_fini(&trace);
     bz_judge_destroy(judge);
@@ -894,7 +894,7 @@ Test(record, finds_verdicts_that_differ) {
     struct bz_trace trace;
     uint32_t blamed = 1;
     record(judge, &(struct bz_source){run_two_steps, &blamed}, &blamed, &trace, &report);
-    cr_assert(eq(int, report.result, BZ_REPLAY_DIVERGED));
+    cr_assert_eq(report.result, BZ_REPLAY_DIVERGED);
     tst_text(trace.verdict.oracle, "nondeterminism");
     bz_trace_fini(&trace);
     bz_judge_destroy(judge);
@@ -907,7 +907,7 @@ static void diverges(struct bz_judge *judge, const struct bz_trace *trace, const
     bool is_ok = bz_judge_replay(judge, &(struct bz_source){run_two_steps, NULL}, trace, &report,
                                  error, sizeof error);
     cr_assert(is_ok, "%s", error);
-    cr_assert(eq(int, report.result, got == NULL ? BZ_REPLAY_MATCHED : BZ_REPLAY_DIVERGED));
+    cr_assert_eq(report.result, got == NULL ? BZ_REPLAY_MATCHED : BZ_REPLAY_DIVERGED);
     cr_assert(got == NULL || strstr(report.got, got) != NULL, "%s", report.got);
 }
 

@@ -38,7 +38,7 @@ static enum bz_status idle(void *arg) {
 
 static enum bz_status helped_release(struct bz_zoo_semaphore *toy, bz_task_fn *helper) {
     struct bz_task *task = bz_task_spawn(toy->queue.loop, "helper", 0, helper, toy);
-    cr_assert(ne(ptr, task, NULL));
+    cr_assert_not_null(task);
     bz_task_detach(task);
     return forgets_release(toy);
 }
@@ -193,7 +193,7 @@ Test(deadlock, is_silent_while_a_timer_is_pending) {
     struct stage stage;
     wait_for_each_other(&stage, "acquire sleep doze release", "acquire release");
     stage_expect_pass(&stage);
-    cr_assert(eq(u64, stage.world->loop->now_ns, 40));
+    cr_assert_eq(stage.world->loop->now_ns, 40);
     stage_end(&stage);
 }
 
@@ -216,7 +216,7 @@ Test(livelock, fires_when_the_run_repeats_itself_however_short_it_was) {
         spin(&stage, steps_max);
         stage_expect_violation(&stage, "livelock", steps_max,
                                "what runs: b (in acquire of 'table')");
-        cr_assert(eq(u32, stage.world->judge->step, steps_max));
+        cr_assert_eq(stage.world->judge->step, steps_max);
         stage_end(&stage);
     }
 }
@@ -235,9 +235,9 @@ static enum bz_status poll_for_long(void *instance) {
 TOY(polls_for_long, 0, .acquire = poll_for_long, .view = NULL);
 
 static void expect_out_of_steps(struct stage *stage) {
-    cr_assert(eq(ptr, (void *)stage->world->judge->violation.oracle, NULL), "%s",
-              stage->world->judge->violation.message);
-    cr_assert(eq(int, stage->world->judge->end, BZ_RUN_OUT_OF_STEPS));
+    cr_assert_null((void *)stage->world->judge->violation.oracle, "%s",
+                   stage->world->judge->violation.message);
+    cr_assert_eq(stage->world->judge->end, BZ_RUN_OUT_OF_STEPS);
     stage_end(stage);
 }
 

@@ -40,15 +40,15 @@ Test(oracles, have_stable_names_and_are_found_by_them) {
                                         "hang",
                                         "memory",
                                         "exit"};
-    cr_assert(eq(sz, bz_oracle_count, sizeof names / sizeof names[0]));
+    cr_assert_eq(bz_oracle_count, sizeof names / sizeof names[0]);
     for (uint32_t index = 0; index < bz_oracle_count; index++) {
         tst_text(bz_oracles[index].name, names[index]);
-        cr_assert(eq(u32, bz_oracle_index(names[index]), index));
-        cr_assert(ne(ptr, (void *)bz_oracles[index].summary, NULL));
-        cr_assert(eq(int, bz_oracle_ends_process(names[index]), index >= bz_oracle_count - 5));
+        cr_assert_eq(bz_oracle_index(names[index]), index);
+        cr_assert_not_null((void *)bz_oracles[index].summary);
+        cr_assert_eq(bz_oracle_ends_process(names[index]), index >= bz_oracle_count - 5);
     }
-    cr_assert(eq(u32, bz_oracle_index("mutual"), bz_oracle_count));
-    cr_assert(eq(u32, bz_oracle_index(""), bz_oracle_count));
+    cr_assert_eq(bz_oracle_index("mutual"), bz_oracle_count);
+    cr_assert_eq(bz_oracle_index(""), bz_oracle_count);
 }
 
 Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
@@ -56,8 +56,8 @@ Test(assertion, is_reported_with_its_step_and_task_and_ends_the_run) {
     stage_begin(&stage, &bz_variant_buzzer, 1);
     stage_act(&stage, STAGE_SCRIPTS("yield yield", "yield refuse yield"), "a b b");
     stage_expect_violation(&stage, "assertion", 3, "b refuses");
-    cr_assert(eq(u32, stage.world->judge->violation.task, 2));
-    cr_assert(eq(u32, stage.world->judge->step, 3));
+    cr_assert_eq(stage.world->judge->violation.task, 2);
+    cr_assert_eq(stage.world->judge->step, 3);
     tst_expect(&stage.log, "b.yield:ok");
     stage_end(&stage);
 }
@@ -69,8 +69,7 @@ Test(oracles, other_objections_of_the_step_are_noted) {
     stage_act(&stage, STAGE_SCRIPTS("acquire yield release", "acquire yield release"), "a b");
     stage_expect_violation(&stage, "mutual-exclusion", 2, "b acquired 'table' as holder");
     uint64_t also = stage.world->judge->violation.also;
-    cr_assert(
-        eq(u32, also,
-           1u << bz_oracle_index("ownership") | 1u << bz_oracle_index("permit-conservation")));
+    cr_assert_eq(also,
+                 1u << bz_oracle_index("ownership") | 1u << bz_oracle_index("permit-conservation"));
     stage_end(&stage);
 }

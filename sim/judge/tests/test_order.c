@@ -91,7 +91,7 @@ Test(starvation, fires_beyond_the_bound_and_not_at_it) {
                  bound + 1);
         uint32_t step = stage.world->judge->violation.step;
         stage_expect_violation(&stage, "starvation", step, text);
-        cr_assert(lt(u32, step_before, step), "a larger bound lasts longer");
+        cr_assert_lt(step_before, step, "a larger bound lasts longer");
         step_before = step;
         stage_end(&stage);
     }

@@ -229,7 +229,7 @@ Test(misuse, probe_releases_what_nobody_holds) {
     stage_begin_with(&stage, &unbounded, &config, BZ_PRIMITIVE_LOCK, 1);
     stage_guest(&stage, "acquire release");
     bz_world_run(stage.world);
-    cr_assert(eq(int, bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED));
+    cr_assert_eq(bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED);
     bz_sut_probe_misuse(&stage.sut);
     bz_judge_end(stage.world->judge);
     stage_expect_violation(&stage, "misuse", 1, "loop released 'table'");
@@ -238,7 +238,7 @@ Test(misuse, probe_releases_what_nobody_holds) {
     stage_begin_with(&stage, &unbounded, &config, BZ_PRIMITIVE_LOCK, 1);
     stage_guest(&stage, "acquire"); /* it is held: a release would be in order */
     bz_world_run(stage.world);
-    cr_assert(eq(int, bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED));
+    cr_assert_eq(bz_judge_verdict(stage.world->judge), BZ_RUN_PASSED);
     bz_sut_probe_misuse(&stage.sut);
     bz_judge_end(stage.world->judge);
     stage_expect_pass(&stage);

@@ -42,11 +42,11 @@ Test(shadow, a_window_is_what_its_name_says) {
     uint32_t seen[BZ_WINDOW_COUNT] = {0};
     for (uint32_t number = 0; number < STATES; number++) {
         struct bz_shadow_task task = state(number);
-        cr_assert(eq(int, bz_shadow_window(&task), window_of(&task)), "state %u", number);
+        cr_assert_eq(bz_shadow_window(&task), window_of(&task), "state %u", number);
         seen[bz_shadow_window(&task)]++;
     }
     for (uint32_t window = BZ_WINDOW_UNSTARTED; window < BZ_WINDOW_COUNT; window++) {
-        cr_assert(lt(u32, 0, seen[window]));
+        cr_assert_lt(0, seen[window]);
     }
 }
 
@@ -56,8 +56,8 @@ Test(shadow, a_task_is_suspended_in_one_operation) {
         for (uint32_t op = BZ_OP_START; op < BZ_OP_COUNT; op++) {
             bool is_inside =
                 task.phase == BZ_PHASE_SUSPENDED && (uint32_t)bz_shadow_op(&task) == op;
-            cr_assert(eq(int, bz_shadow_is_suspended_in(&task, (enum bz_op)op), is_inside),
-                      "state %u, operation %u", number, op);
+            cr_assert_eq(bz_shadow_is_suspended_in(&task, (enum bz_op)op), is_inside,
+                         "state %u, operation %u", number, op);
         }
     }
 }

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include "sim/choice/pcg.h"
 #include "sim/judge/internal.h"
@@ -11,7 +10,7 @@
 static struct bz_judge *new_judge(void) {
     struct bz_judge *judge = bz_judge_new(&(struct bz_judge_config){
         .strategy = &bz_strategy_random, .cancel_windows = BZ_WINDOWS_ALL, .cancels_max = 2});
-    cr_assert(ne(ptr, judge, NULL));
+    cr_assert_not_null(judge);
     return judge;
 }
 
@@ -30,10 +29,10 @@ static void begin(struct bz_judge *judge) {
 static void end(struct bz_judge *judge, const char *message, int line) {
     const char *error = bz_judge_error(judge);
     bz_judge_end(judge);
-    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE), "line %d", line);
-    cr_assert(eq(int, strncmp(error, "the source of events: ", 22), 0), "line %d: %s", line, error);
+    cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE, "line %d", line);
+    cr_assert_eq(strncmp(error, "the source of events: ", 22), 0, "line %d: %s", line, error);
     cr_assert(strstr(error, message) != NULL, "line %d: %s", line, error);
-    cr_assert(not(bz_judge_goes_on(judge)), "line %d", line);
+    cr_assert_not(bz_judge_goes_on(judge), "line %d", line);
     cr_assert(bz_judge_violation(judge)->oracle == NULL, "line %d", line);
 }
 
@@ -56,7 +55,7 @@ static void suspend(struct bz_judge *judge) {
 
 static void next(struct bz_judge *judge, uint32_t owner, uint32_t nth, uint32_t role) {
     struct bz_ready ready = {.owner = owner, .nth = nth, .role = (uint8_t)role};
-    cr_assert(eq(u32, bz_judge_next(judge, &ready, 1), 0));
+    cr_assert_eq(bz_judge_next(judge, &ready, 1), 0);
 }
 
 Test(source, events_that_do_not_exist) {
@@ -141,10 +140,10 @@ Test(source, late_object) {
     uint32_t late = bz_judge_add_permits(judge, "late", BZ_PRIMITIVE_LOCK, 0, 1, NULL);
     bz_judge_acquires(judge, late);
     bz_judge_acquired(judge, late, BZ_OK);
-    cr_expect(eq(int, bz_judge_verdict(judge), BZ_RUN_PASSED));
+    cr_expect_eq(bz_judge_verdict(judge), BZ_RUN_PASSED);
     bz_judge_acquires(judge, late);
     bz_judge_acquired(judge, late, BZ_OK);
-    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_VIOLATED));
+    cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_VIOLATED);
     cr_expect(strcmp(bz_judge_violation(judge)->oracle, "mutual-exclusion") == 0);
     bz_judge_destroy(judge);
 }
@@ -178,7 +177,7 @@ Test(source, the_loop_calls) {
         next(judge, 1, 2, BZ_ROLE_STEP);
         event(judge, BZ_EVENT_RESUME, 1, BZ_OK, 2);
         bz_judge_got(&queue, item, BZ_OK);
-        cr_expect(eq(int, bz_judge_verdict(judge), BZ_RUN_PASSED), "%s", bz_judge_error(judge));
+        cr_expect_eq(bz_judge_verdict(judge), BZ_RUN_PASSED, "%s", bz_judge_error(judge));
     }
     bz_judge_destroy(judge);
 }
@@ -194,7 +193,7 @@ Test(source, rename_and_protect) {
     cr_expect(strcmp(bz_judge_task_name(judge, 1, name, sizeof name), "other") == 0);
     suspend(judge);
     for (unsigned point = 0; point < 1000; point++) {
-        cr_assert(eq(u32, bz_judge_cancel(judge), 0));
+        cr_assert_eq(bz_judge_cancel(judge), 0);
     }
     REFUSED("bz_judge_protect() of task 9 of 2", bz_judge_protect(judge, 9));
     REFUSED("bz_judge_rename() of task 0 of 2", bz_judge_rename(judge, 0, "loop"));
@@ -228,7 +227,7 @@ static bool objects_to_answer(unsigned requests, bool is_cancelled_again) {
 
 /* A request that the operation takes back is its own; one of somebody else is due. */
 Test(source, requests_inside_an_operation) {
-    cr_expect(not(objects_to_answer(1, false)));
+    cr_expect_not(objects_to_answer(1, false));
     cr_expect(objects_to_answer(2, false));
     cr_expect(objects_to_answer(1, true));
 }
@@ -268,8 +267,8 @@ Test(source, a_run_that_ended_before_keeps_its_verdict) {
     begin(judge);
     bz_judge_object(judge, "assertion", 1, 0, "seen");
     bz_judge_acquires(judge, 9);
-    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_VIOLATED));
-    cr_assert(eq(int, strcmp(bz_judge_violation(judge)->message, "seen"), 0));
+    cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_VIOLATED);
+    cr_assert_eq(strcmp(bz_judge_violation(judge)->message, "seen"), 0);
     bz_judge_destroy(judge);
 }
 
@@ -292,12 +291,11 @@ Test(source, has_tokens_that_name_what_is_not_usual) {
     begin(judge);
     bz_judge_token(judge, text, sizeof text);
     cr_assert(bz_token_split(&token, text, error, sizeof error), "%s", error);
-    cr_assert(eq(int, strncmp(text, "program:other:random:0x1:", 25), 0), "%s", text);
-    cr_assert(
-        eq(int, strcmp(token.settings, "order=fifo,cancel=waiting+woken,max-cancels=1,max-steps=7"),
-           0),
+    cr_assert_eq(strncmp(text, "program:other:random:0x1:", 25), 0, "%s", text);
+    cr_assert_eq(
+        strcmp(token.settings, "order=fifo,cancel=waiting+woken,max-cancels=1,max-steps=7"), 0,
         "%s", text);
-    cr_assert(eq(u64, token.digest, bz_judge_digest(judge)));
+    cr_assert_eq(token.digest, bz_judge_digest(judge));
     bz_judge_destroy(judge);
 }
 
@@ -310,9 +308,9 @@ Test(source, must_end_its_run) {
     struct bz_judge *judge = new_judge();
     struct bz_source source = {.run = runs_nothing};
     struct bz_run_start start = {.seed = 1};
-    cr_assert(eq(int, bz_judge_run(judge, &source, &start), BZ_RUN_BAD_SOURCE));
+    cr_assert_eq(bz_judge_run(judge, &source, &start), BZ_RUN_BAD_SOURCE);
     source.run = returns_early;
-    cr_assert(eq(int, bz_judge_run(judge, &source, &start), BZ_RUN_BAD_SOURCE));
+    cr_assert_eq(bz_judge_run(judge, &source, &start), BZ_RUN_BAD_SOURCE);
     cr_assert(strstr(bz_judge_error(judge), "bz_judge_end()") != NULL);
     bz_judge_destroy(judge);
 }
@@ -331,12 +329,12 @@ Test(source, that_lacks_memory_gets_no_verdict) {
         bz_judge_lacks(judge, NULL, "another one");
         bz_judge_object(judge, "assertion", 1, 0, "because of the lack");
         event(judge, BZ_EVENT_FREE, 7, BZ_OK, 0);
-        cr_assert(not(bz_judge_goes_on(judge)));
+        cr_assert_not(bz_judge_goes_on(judge));
         bz_judge_end(judge);
-        cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_NO_RESOURCE));
+        cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_NO_RESOURCE);
         cr_assert(bz_judge_violation(judge)->oracle == NULL);
         const char *error = bz_judge_error(judge);
-        cr_assert(eq(int, strncmp(error, "out of buffers for a test; ", 27), 0), "%s", error);
+        cr_assert_eq(strncmp(error, "out of buffers for a test; ", 27), 0, "%s", error);
     }
     begin(judge);
     bz_judge_destroy(judge);
@@ -360,9 +358,9 @@ Test(source, lag_has_a_bound) {
                 uint64_t lag_ns = point % 2 == 0 ? fits_ns / 3 + 1 : fits_ns + 1;
                 sum_ns += bz_judge_jump(judge, lag_ns) ? lag_ns : 0;
             }
-            cr_assert(eq(u64, sum_ns, fits_ns == 0 ? 0 : 2 * (fits_ns / 3 + 1)));
-            cr_assert(eq(u64, bz_judge_lag_ns(judge), sum_ns));
-            cr_assert(eq(sz, judge->tape.count, fits_ns == 0 ? 0 : 2));
+            cr_assert_eq(sum_ns, fits_ns == 0 ? 0 : 2 * (fits_ns / 3 + 1));
+            cr_assert_eq(bz_judge_lag_ns(judge), sum_ns);
+            cr_assert_eq(judge->tape.count, fits_ns == 0 ? 0 : 2);
         }
         bz_judge_destroy(judge);
     }
@@ -379,22 +377,22 @@ Test(source, a_program_that_polls_may_be_late_by_any_time) {
         judge->step = step;
         if (bz_judge_jump(judge, far_ns)) {
             jumps++;
-            cr_assert(le(u32, jumps * BZ_SPIN_STEPS, step));
+            cr_assert_leq(jumps * BZ_SPIN_STEPS, step);
             bz_judge_clock(judge, jumps * far_ns);
         }
     }
-    cr_assert(le(u32, 1, jumps));
-    cr_assert(eq(u64, bz_judge_lag_ns(judge), 0));
+    cr_assert_leq(1, jumps);
+    cr_assert_eq(bz_judge_lag_ns(judge), 0);
     bz_judge_destroy(judge);
 }
 
 Test(source, calls_outside_of_a_run_are_refused) {
     struct bz_judge *judge = new_judge();
     next(judge, 1, 1, BZ_ROLE_STEP);
-    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE));
-    cr_assert(not(bz_judge_jump(judge, 1)));
-    cr_assert(eq(u32, bz_judge_cancel(judge), 0));
-    cr_assert(eq(u64, bz_judge_draw(judge, "x", 2), 0));
+    cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_BAD_SOURCE);
+    cr_assert_not(bz_judge_jump(judge, 1));
+    cr_assert_eq(bz_judge_cancel(judge), 0);
+    cr_assert_eq(bz_judge_draw(judge, "x", 2), 0);
     bz_judge_destroy(judge);
 }
 
@@ -462,6 +460,6 @@ Test(source, that_calls_at_random_crashes_nothing) {
         bz_judge_end(judge);
         refused += bz_judge_verdict(judge) == BZ_RUN_BAD_SOURCE;
     }
-    cr_assert(lt(u32, 10000, refused));
+    cr_assert_lt(10000, refused);
     bz_judge_destroy(judge);
 }

@@ -94,7 +94,7 @@ static enum bz_status spawns_acquire(void *instance) {
         return queues_acquire(toy);
     }
     struct bz_task *helper = bz_task_spawn(toy->semaphore.queue.loop, "helper", 1, helps, NULL);
-    cr_assert(ne(ptr, helper, NULL));
+    cr_assert_not_null(helper);
     toy->semaphore.value--;
     return BZ_OK;
 }
@@ -135,8 +135,8 @@ Test(spec, fires_at_the_step_and_for_the_task) {
     stage_begin(&stage, &queues, 2);
     stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"), "a b");
     stage_expect_violation(&stage, "spec", 1, "Enqueue of a");
-    cr_assert(eq(u32, stage.world->judge->violation.task, 1));
-    cr_assert(eq(u32, stage.world->judge->violation.also, 0), "others object, too");
+    cr_assert_eq(stage.world->judge->violation.task, 1);
+    cr_assert_eq(stage.world->judge->violation.also, 0, "others object, too");
     stage_end(&stage);
 }
 
@@ -196,7 +196,7 @@ static void run_until_violation(const struct bz_variant *variant, const char *or
     while (seed < 5000 && bz_program_run(&program, world, seed) == BZ_RUN_PASSED) {
         seed++;
     }
-    cr_assert(ne(ptr, (void *)world->judge->violation.oracle, NULL), "%s", variant->name);
+    cr_assert_not_null((void *)world->judge->violation.oracle, "%s", variant->name);
     tst_text(world->judge->violation.oracle, oracle);
     bool is_noted = (world->judge->violation.also >> index & 1u) != 0;
     cr_assert(is_noted, "%s: %s alone", variant->name, oracle);
@@ -224,10 +224,10 @@ Test(spec, never_objects_to_what_refines_it) {
         struct bz_world *world = bz_program_new_world(&program);
         for (uint64_t seed = 0; seed < 5000; seed++) {
             bz_program_run(&program, world, seed);
-            cr_assert(eq(int, world->judge->end, BZ_RUN_PASSED), "seed %llu: %s",
-                      (unsigned long long)seed, world->judge->violation.message);
+            cr_assert_eq(world->judge->end, BZ_RUN_PASSED, "seed %llu: %s",
+                         (unsigned long long)seed, world->judge->violation.message);
         }
-        cr_assert(lt(u64, 0, world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN]));
+        cr_assert_lt(0, world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN]);
         bz_world_destroy(world);
     }
 }

@@ -1,7 +1,6 @@
 /* The check of a history against one that tries every order, on random small histories: both must
  * agree on the first event that is not explained, on what kind of finding it is, and at rest. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <string.h>
 
 #include "primitives/runtime/mem.h"
@@ -360,20 +359,19 @@ static void compare(const struct history *history, struct bz_history *checked, u
         expected = is_explained(history, count, false, true)    ? BZ_HISTORY_EXPLAINED
                    : is_explained(history, count, false, false) ? BZ_HISTORY_OUT_OF_LINE
                                                                 : BZ_HISTORY_UNEXPLAINED;
-        cr_assert(eq(int, got, expected), "%s, history %u, event %u: %s", history->model->name,
-                  number, count, bz_history_finding(checked)->message);
+        cr_assert_eq(got, expected, "%s, history %u, event %u: %s", history->model->name, number,
+                     count, bz_history_finding(checked)->message);
     }
     tally[got]++;
     if (got == BZ_HISTORY_EXPLAINED) {
         expected = is_explained(history, count, true, true) ? BZ_HISTORY_EXPLAINED
                                                             : BZ_HISTORY_LOST_WAKEUP;
         got = bz_history_rest(checked);
-        cr_assert(eq(int, got, expected), "%s, history %u, at rest: %s", history->model->name,
-                  number, bz_history_finding(checked)->message);
+        cr_assert_eq(got, expected, "%s, history %u, at rest: %s", history->model->name, number,
+                     bz_history_finding(checked)->message);
         tally[got]++;
     }
-    cr_assert(
-        eq(u32, bz_history_finding(checked)->events, got == BZ_HISTORY_EXPLAINED ? 0 : count));
+    cr_assert_eq(bz_history_finding(checked)->events, got == BZ_HISTORY_EXPLAINED ? 0 : count);
 }
 
 static void compare_many(const struct bz_model *model, uint32_t count) {
@@ -396,24 +394,24 @@ static void compare_many(const struct bz_model *model, uint32_t count) {
         bz_history_destroy(checked);
     }
     bz_mem_destroy(mem);
-    cr_assert(lt(u32, count / 20, tally[BZ_HISTORY_EXPLAINED]));
-    cr_assert(lt(u32, count / 20, tally[BZ_HISTORY_UNEXPLAINED]));
-    cr_assert(lt(u32, count / 100, tally[BZ_HISTORY_LOST_WAKEUP]));
+    cr_assert_lt(count / 20, tally[BZ_HISTORY_EXPLAINED]);
+    cr_assert_lt(count / 20, tally[BZ_HISTORY_UNEXPLAINED]);
+    cr_assert_lt(count / 100, tally[BZ_HISTORY_LOST_WAKEUP]);
 }
 
 Test(model_brute, semaphore) {
     compare_many(&semaphore_model, 2500);
-    cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
+    cr_assert_lt(20, tally[BZ_HISTORY_OUT_OF_LINE]);
 }
 
 Test(model_brute, strict_semaphore) {
     compare_many(&strict_semaphore_model, 2500);
-    cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
+    cr_assert_lt(20, tally[BZ_HISTORY_OUT_OF_LINE]);
 }
 
 Test(model_brute, barging_semaphore) {
     compare_many(&barging_semaphore_model, 5000);
-    cr_assert(lt(u32, 0, tally[BZ_HISTORY_OUT_OF_LINE]));
+    cr_assert_lt(0, tally[BZ_HISTORY_OUT_OF_LINE]);
 }
 
 Test(model_brute, lock) {
@@ -430,7 +428,7 @@ Test(model_brute, queue) {
 
 Test(model_brute, rwlock) {
     compare_many(&rwlock_model, 1000);
-    cr_assert(lt(u32, 20, tally[BZ_HISTORY_OUT_OF_LINE]));
+    cr_assert_lt(20, tally[BZ_HISTORY_OUT_OF_LINE]);
 }
 
 Test(model_brute, barrier) {
@@ -536,9 +534,9 @@ static void compare_drawn(const struct bz_model *model) {
         bz_history_destroy(checked);
     }
     bz_mem_destroy(mem);
-    cr_assert(lt(u32, 100, tally[BZ_HISTORY_EXPLAINED]));
-    cr_assert(lt(u32, 100, tally[BZ_HISTORY_UNEXPLAINED]));
-    cr_assert(lt(u32, 100, tally[BZ_HISTORY_LOST_WAKEUP]));
+    cr_assert_lt(100, tally[BZ_HISTORY_EXPLAINED]);
+    cr_assert_lt(100, tally[BZ_HISTORY_UNEXPLAINED]);
+    cr_assert_lt(100, tally[BZ_HISTORY_LOST_WAKEUP]);
 }
 
 Test(model_brute, drawn_models) {

@@ -1,6 +1,5 @@
 /* What the check of a history finds, at which event, and what it leaves alone. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@ static struct bz_mem *mem;
 
 static void set_up(void) {
     mem = bz_mem_new(0);
-    cr_assert(ne(ptr, mem, NULL));
+    cr_assert_not_null(mem);
 }
 
 static void tear_down(void) {
@@ -23,7 +22,7 @@ TestSuite(model_history, .init = set_up, .fini = tear_down);
 static struct bz_history *history_of(const struct bz_model *model, int64_t parameter) {
     struct bz_history *history =
         bz_history_new(mem, &(struct bz_history_config){.model = model, .parameters = &parameter});
-    cr_assert(ne(ptr, history, NULL));
+    cr_assert_not_null(history);
     return history;
 }
 
@@ -36,8 +35,8 @@ static enum bz_history_result play(struct bz_history *history, const char *story
     for (const char *word = story; *word != '\0';
          word += strcspn(word, " "), word += *word == ' ') {
         char *rest;
-        cr_assert(eq(int, result, BZ_HISTORY_EXPLAINED), "before '%s': %s", word,
-                  bz_history_finding(history)->message);
+        cr_assert_eq(result, BZ_HISTORY_EXPLAINED, "before '%s': %s", word,
+                     bz_history_finding(history)->message);
         if (*word == '.') {
             bool is_end = word[1] == '\0' || word[1] == ' ';
             result = is_end ? bz_history_rest(history)
@@ -68,10 +67,10 @@ static void expect(const struct bz_model *model, int64_t parameter, const char *
     struct bz_history *history = history_of(model, parameter);
     const struct bz_history_finding *finding = bz_history_finding(history);
     enum bz_history_result got = play(history, story);
-    cr_assert(eq(int, got, result), "%s: %s", story, finding->message);
-    cr_assert(eq(str, (char *)finding->message, (char *)message), "%s", story);
+    cr_assert_eq(got, result, "%s: %s", story, finding->message);
+    cr_assert_str_eq((char *)finding->message, (char *)message, "%s", story);
     bz_history_destroy(history);
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), 0));
+    cr_assert_eq(bz_mem_live_blocks(mem), 0);
 }
 
 static void expect_explained(const struct bz_model *model, int64_t parameter, const char *story) {
@@ -355,7 +354,7 @@ Test(model_history, equal_configurations_are_kept_once) {
         mem, &(struct bz_history_config){
                  .model = &semaphore_model, .parameters = &permits, .configurations_max = 2});
     for (uint32_t round = 0; round < 8; round++) {
-        cr_assert(eq(int, play(history, "1+0(1) 1? 1-"), BZ_HISTORY_EXPLAINED));
+        cr_assert_eq(play(history, "1+0(1) 1? 1-"), BZ_HISTORY_EXPLAINED);
     }
     bz_history_destroy(history);
 }
@@ -371,21 +370,21 @@ Test(model_history, limits_are_named_and_are_no_finding) {
                                        .events_max = 6};
     struct bz_history *history = bz_history_new(mem, &config);
     const struct bz_history_finding *finding = bz_history_finding(history);
-    cr_assert(eq(int, play(history, "4+0(1)"), BZ_HISTORY_LIMIT));
-    cr_assert(
-        eq(str, (char *)finding->message, (char *)"semaphore: more than 4 clients (clients_max)"));
-    cr_assert(eq(int, bz_history_call(history, 1, ACQUIRE, &permits), BZ_HISTORY_LIMIT));
+    cr_assert_eq(play(history, "4+0(1)"), BZ_HISTORY_LIMIT);
+    cr_assert_str_eq((char *)finding->message,
+                     (char *)"semaphore: more than 4 clients (clients_max)");
+    cr_assert_eq(bz_history_call(history, 1, ACQUIRE, &permits), BZ_HISTORY_LIMIT);
     bz_history_restart(history);
-    cr_assert(eq(int, play(history, "0+0(1) 1+0(1) 2+0(1) 3+2(1) 3=0"), BZ_HISTORY_LIMIT));
-    cr_assert(eq(
-        str, (char *)finding->message,
-        (char *)"semaphore: more than 2 configurations explain the history (configurations_max)"));
+    cr_assert_eq(play(history, "0+0(1) 1+0(1) 2+0(1) 3+2(1) 3=0"), BZ_HISTORY_LIMIT);
+    cr_assert_str_eq(
+        (char *)finding->message,
+        (char *)"semaphore: more than 2 configurations explain the history (configurations_max)");
     bz_history_restart(history);
-    cr_assert(eq(int, play(history, "1+0(1) 1=0 1+1(1) 1=0 1+0(1) 1=0 1+1(1)"), BZ_HISTORY_LIMIT));
-    cr_assert(
-        eq(str, (char *)finding->message, (char *)"semaphore: more than 6 events (events_max)"));
+    cr_assert_eq(play(history, "1+0(1) 1=0 1+1(1) 1=0 1+0(1) 1=0 1+1(1)"), BZ_HISTORY_LIMIT);
+    cr_assert_str_eq((char *)finding->message,
+                     (char *)"semaphore: more than 6 events (events_max)");
     bz_history_restart(history);
-    cr_assert(eq(int, play(history, "1+0(1) 1=0 1+1(1) 1=0 1+0(1) 1=0"), BZ_HISTORY_EXPLAINED));
+    cr_assert_eq(play(history, "1+0(1) 1=0 1+1(1) 1=0 1+0(1) 1=0"), BZ_HISTORY_EXPLAINED);
     bz_history_destroy(history);
 }
 
@@ -411,18 +410,18 @@ Test(model_history, misuse_is_named_and_is_no_finding) {
 
 Test(model_history, a_faulty_model_is_refused) {
     struct bz_model model = event_model;
-    cr_assert(eq(ptr, (void *)bz_model_fault(&model), NULL));
+    cr_assert_null((void *)bz_model_fault(&model));
     model.state_bytes = 0;
-    cr_assert(eq(str, (char *)bz_model_fault(&model), (char *)"its state is empty or too large"));
-    cr_assert(eq(ptr, bz_history_new(mem, &(struct bz_history_config){.model = &model}), NULL));
+    cr_assert_str_eq((char *)bz_model_fault(&model), (char *)"its state is empty or too large");
+    cr_assert_null(bz_history_new(mem, &(struct bz_history_config){.model = &model}));
     model = semaphore_model;
-    cr_assert(eq(ptr, bz_history_new(mem, &(struct bz_history_config){.model = &model}), NULL),
-              "without its parameter");
+    cr_assert_null(bz_history_new(mem, &(struct bz_history_config){.model = &model}),
+                   "without its parameter");
     model = rwlock_model;
-    cr_assert(eq(ptr, (void *)bz_model_fault(&model), NULL));
+    cr_assert_null((void *)bz_model_fault(&model));
     model.op_count = WRITE;
-    cr_assert(eq(str, (char *)bz_model_fault(&model),
-                 (char *)"an operation yields to one that does not exist"));
+    cr_assert_str_eq((char *)bz_model_fault(&model),
+                     (char *)"an operation yields to one that does not exist");
 }
 
 Test(model_history, events_in_words) {
@@ -432,11 +431,11 @@ Test(model_history, events_in_words) {
     static const char *const texts[] = {"1 calls acquire(1)", "1 returns 0 from acquire(1)",
                                         "2 calls acquire(1)", "2 is asked to cancel acquire(1)",
                                         "2 ends, cancelled, acquire(1)"};
-    cr_assert(eq(u32, bz_history_events(history), 5));
+    cr_assert_eq(bz_history_events(history), 5);
     for (uint32_t index = 0; index < 5; index++) {
         bz_history_event_text(history, index + 1, text, sizeof text);
-        cr_assert(eq(str, text, (char *)texts[index]));
+        cr_assert_str_eq(text, (char *)texts[index]);
     }
-    cr_assert(eq(str, (char *)bz_history_event_text(history, 6, text, sizeof text), (char *)""));
+    cr_assert_str_eq((char *)bz_history_event_text(history, 6, text, sizeof text), (char *)"");
     bz_history_destroy(history);
 }

@@ -38,10 +38,10 @@ static void hall_run(struct hall *hall, const struct bz_variant *variant, const 
         tst_status(bz_sut_permits_init(&hall->suts[number], hall->stage.world,
                                        BZ_PRIMITIVE_SEMAPHORE, "table", 1),
                    BZ_OK);
-        cr_assert(eq(u32, hall->suts[number].object, number));
+        cr_assert_eq(hall->suts[number].object, number);
     }
     struct bz_task *task = bz_task_spawn(hall->stage.world->loop, "visitor", 0, visitor, hall);
-    cr_assert(ne(ptr, task, NULL));
+    cr_assert_not_null(task);
     stage_play(&hall->stage, "");
 }
 
@@ -49,8 +49,8 @@ static void expect_found(const uint32_t *visits, bool yields, uint32_t object, u
     struct hall hall;
     hall_run(&hall, &mints, visits, yields);
     stage_expect_violation(&hall.stage, "permit-conservation", step, "");
-    cr_assert(eq(u32, hall.stage.world->judge->violation.object, object), "visits %u, %u",
-              visits[0], visits[1]);
+    cr_assert_eq(hall.stage.world->judge->violation.object, object, "visits %u, %u", visits[0],
+                 visits[1]);
     stage_end(&hall.stage);
 }
 
@@ -77,7 +77,7 @@ Test(dirty, are_unmarked_after_the_step) {
         hall_run(&hall, &bz_variant_buzzer, visits, yields != 0);
         stage_expect_pass(&hall.stage);
         const struct bz_shadow *shadow = &hall.stage.world->judge->shadow;
-        cr_assert(eq(u64, shadow->dirty, 0));
+        cr_assert_eq(shadow->dirty, 0);
         stage_end(&hall.stage);
     }
 }

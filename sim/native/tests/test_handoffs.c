@@ -34,7 +34,7 @@ static uint64_t bits(const char *text) {
 }
 
 static void expect_handed(const struct order *order, const char *text) {
-    cr_assert(eq(u64, order->handed, bits(text)), "not '%s'", text);
+    cr_assert_eq(order->handed, bits(text), "not '%s'", text);
 }
 
 Test(handoffs, differ_with_the_order_in_which_tasks_are_served) {
@@ -45,9 +45,9 @@ Test(handoffs, differ_with_the_order_in_which_tasks_are_served) {
     expect_handed(&abc, "0a ab bc");
     expect_handed(&acb, "0a ac cb");
     expect_handed(&cba, "0c cb ba");
-    cr_assert(ne(u64, abc.fingerprint, acb.fingerprint));
-    cr_assert(ne(u64, abc.fingerprint, cba.fingerprint));
-    cr_assert(ne(u64, acb.fingerprint, cba.fingerprint));
+    cr_assert_neq(abc.fingerprint, acb.fingerprint);
+    cr_assert_neq(abc.fingerprint, cba.fingerprint);
+    cr_assert_neq(acb.fingerprint, cba.fingerprint);
 }
 
 /* Other schedules with the same order of handoffs. */
@@ -57,19 +57,19 @@ Test(handoffs, agree_when_only_something_else_is_interleaved) {
     struct order late = play(1, scripts, "a b a b c");
     struct order at_once = play(1, scripts, "a c a c b");
     expect_handed(&early, "0a ab");
-    cr_assert(eq(u64, early.fingerprint, late.fingerprint));
-    cr_assert(eq(u64, early.fingerprint, at_once.fingerprint));
-    cr_assert(ne(u64, early.digest, late.digest));
-    cr_assert(ne(u64, early.digest, at_once.digest));
+    cr_assert_eq(early.fingerprint, late.fingerprint);
+    cr_assert_eq(early.fingerprint, at_once.fingerprint);
+    cr_assert_neq(early.digest, late.digest);
+    cr_assert_neq(early.digest, at_once.digest);
 }
 
 Test(handoffs, are_a_set) {
     struct order twice = play(1, STAGE_SCRIPTS("acquire release acquire release"), "");
     struct order thrice = play(1, STAGE_SCRIPTS("acquire release acquire release " ONCE), "");
     expect_handed(&twice, "0a aa");
-    cr_assert(eq(u64, twice.fingerprint, thrice.fingerprint));
+    cr_assert_eq(twice.fingerprint, thrice.fingerprint);
     struct order once = play(1, STAGE_SCRIPTS(ONCE), "");
-    cr_assert(ne(u64, once.fingerprint, twice.fingerprint));
+    cr_assert_neq(once.fingerprint, twice.fingerprint);
 }
 
 /* From the task that released last, not from the one that acquired last. */
@@ -95,10 +95,10 @@ Test(handoffs, tell_objects_apart) {
     objects[2] = objects[1];
     objects[1] = objects[0];
     uint64_t second = bz_shadow_handoffs(&shadow);
-    cr_assert(ne(u64, first, second));
+    cr_assert_neq(first, second);
     objects[2] = objects[0];
-    cr_assert(ne(u64, first, bz_shadow_handoffs(&shadow)));
-    cr_assert(ne(u64, second, bz_shadow_handoffs(&shadow)));
+    cr_assert_neq(first, bz_shadow_handoffs(&shadow));
+    cr_assert_neq(second, bz_shadow_handoffs(&shadow));
 }
 
 /* Beyond the last task that has bits, a sum counts every handoff. */
@@ -113,12 +113,12 @@ Test(handoffs, of_many_tasks_are_added_up) {
             bz_shadow_hand_over(&shadow, 1, tasks[which]);
             seen[which][times] = bz_shadow_handoffs(&shadow);
         }
-        cr_assert(ne(u64, seen[which][0], seen[which][1]));
-        cr_assert(eq(int, seen[which][1] == seen[which][2], which == 0));
-        cr_assert(eq(int, shadow.handoff_sum == 0, which == 0));
-        cr_assert(eq(int, objects[1].handed[0] == 0, which > 0));
+        cr_assert_neq(seen[which][0], seen[which][1]);
+        cr_assert_eq(seen[which][1] == seen[which][2], which == 0);
+        cr_assert_eq(shadow.handoff_sum == 0, which == 0);
+        cr_assert_eq(objects[1].handed[0] == 0, which > 0);
     }
-    cr_assert(ne(u64, seen[1][0], seen[2][0]));
+    cr_assert_neq(seen[1][0], seen[2][0]);
     uint64_t of_object[3];
     for (uint32_t number = 1; number <= 2; number++) {
         struct bz_shadow_object objects[3] = {{.had_last = 0}};
@@ -126,7 +126,7 @@ Test(handoffs, of_many_tasks_are_added_up) {
         bz_shadow_hand_over(&shadow, number, 1000);
         of_object[number] = bz_shadow_handoffs(&shadow);
     }
-    cr_assert(ne(u64, of_object[1], of_object[2]), "the object counts, too");
+    cr_assert_neq(of_object[1], of_object[2], "the object counts, too");
 }
 
 static void expect_queue(const char *const *scripts, const char *plan, const char *items,
@@ -137,8 +137,8 @@ static void expect_queue(const char *const *scripts, const char *plan, const cha
     stage_expect_pass(&stage);
     const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
     const struct bz_judged_queue *judged = &stage.queue.judged;
-    cr_assert(eq(u64, objects[judged->items].handed[0], bits(items)), "items: not %s", items);
-    cr_assert(eq(u64, objects[judged->slots].handed[0], bits(slots)), "slots: not %s", slots);
+    cr_assert_eq(objects[judged->items].handed[0], bits(items), "items: not %s", items);
+    cr_assert_eq(objects[judged->slots].handed[0], bits(slots), "slots: not %s", slots);
     stage_end(&stage);
 }
 
@@ -154,7 +154,7 @@ Test(handoffs, of_an_event_come_from_the_task_that_set_it) {
     stage_act(&stage, STAGE_SCRIPTS("pass", "set", "set"), "a b a");
     stage_expect_pass(&stage);
     const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
-    cr_assert(eq(u64, objects[stage.event.object].handed[0], bits("ba")));
+    cr_assert_eq(objects[stage.event.object].handed[0], bits("ba"));
     stage_end(&stage);
 }
 
@@ -171,11 +171,10 @@ Test(handoffs, belong_to_the_run_alone) {
         seen[seed] = bz_shadow_handoffs(&world->judge->shadow);
         different += seen[seed] != seen[0];
     }
-    cr_assert(lt(u32, 100, different));
+    cr_assert_lt(100, different);
     for (uint32_t seed = 200; seed-- > 0;) {
         bz_program_run(&program, backwards, seed);
-        cr_assert(eq(u64, bz_shadow_handoffs(&backwards->judge->shadow), seen[seed]), "seed %u",
-                  seed);
+        cr_assert_eq(bz_shadow_handoffs(&backwards->judge->shadow), seen[seed], "seed %u", seed);
     }
     bz_world_destroy(backwards);
     bz_world_destroy(world);

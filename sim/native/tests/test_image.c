@@ -94,17 +94,17 @@ Test(image, a_loop_goes_on_from_it_as_it_did) {
         if (places % 2 == 1) {
             bz_image_normalize(loop); /* does not change what follows */
         }
-        cr_assert(le(sz, bz_image_bytes(loop), IMAGE_BYTES));
-        cr_assert(eq(sz, bz_image_save(loop, image, &layout), bz_image_bytes(loop)));
+        cr_assert_leq(bz_image_bytes(loop), IMAGE_BYTES);
+        cr_assert_eq(bz_image_save(loop, image, &layout), bz_image_bytes(loop));
         for (uint64_t seed = 0; seed < 5; seed++) {
             uint64_t came_of_it = run_on(ledger, seed);
             bz_image_restore(loop, image, &layout);
-            cr_assert(eq(u64, run_on(ledger, seed), came_of_it), "place %u", places);
+            cr_assert_eq(run_on(ledger, seed), came_of_it, "place %u", places);
             bz_image_restore(loop, image, &layout);
         }
         bz_loop_destroy(loop);
     }
-    cr_assert(lt(u32, 12, places));
+    cr_assert_lt(12, places);
 }
 
 /* Runs these steps. */
@@ -135,15 +135,14 @@ Test(image, of_one_state_are_equal_after_different_pasts) {
     bz_image_restore(loop, beginning, &layout);
     run_picks(loop, (const uint32_t[]){1, 0, 0, 0}, 4); /* b a b a */
     (void)bz_image_save(loop, other_image, &layouts[1]);
-    cr_assert(eq(sz, layouts[0].state_bytes, layouts[1].state_bytes));
-    cr_assert(eq(int, memcmp(image, other_image, layouts[0].state_bytes), 0));
+    cr_assert_eq(layouts[0].state_bytes, layouts[1].state_bytes);
+    cr_assert_eq(memcmp(image, other_image, layouts[0].state_bytes), 0);
     bz_image_restore(loop, beginning, &layout);
     run_picks(loop, (const uint32_t[]){1, 0, 0}, 3); /* a is left: another state */
     (void)bz_image_save(loop, other_image, &layouts[1]);
-    cr_assert(eq(int,
-                 layouts[0].state_bytes == layouts[1].state_bytes &&
+    cr_assert_eq(layouts[0].state_bytes == layouts[1].state_bytes &&
                      memcmp(image, other_image, layouts[0].state_bytes) == 0,
-                 false));
+                 false);
     bz_loop_destroy(loop);
 }
 
@@ -169,13 +168,13 @@ Test(image, memory_and_stacks_come_back) {
     memset(bz_mem_alloc(mem, 200), 'x', 200);
     (void)run_on(ledger, 1);
     bz_image_restore(loop, image, &layout);
-    cr_assert(eq(u64, bz_mem_live_blocks(mem), live));
-    cr_assert(eq(chr, kept[99], 'k'));
-    cr_assert(eq(ptr, bz_mem_alloc(mem, 200), freed));
+    cr_assert_eq(bz_mem_live_blocks(mem), live);
+    cr_assert_eq(kept[99], 'k');
+    cr_assert_eq(bz_mem_alloc(mem, 200), freed);
     bz_image_restore(loop, image, &layout);
     const struct bz_task *second = tst_spawn(loop, yields_once, loop);
-    cr_assert(eq(ptr, (void *)second, (void *)first));
-    cr_assert(eq(ptr, (void *)second->stack, (void *)stack));
+    cr_assert_eq((void *)second, (void *)first);
+    cr_assert_eq((void *)second->stack, (void *)stack);
     bz_loop_destroy(loop);
 }
 
@@ -193,10 +192,10 @@ Test(image, tells_a_freed_block_from_one_of_zeros) {
     bz_mem_free(mem, block, 48);
     bz_image_normalize(loop);
     cr_assert(bz_image_fingerprint(loop, &prints[1]));
-    cr_assert(ne(u64, prints[0], prints[1]));
+    cr_assert_neq(prints[0], prints[1]);
     bz_san_unpoison(block, 48);
     for (size_t index = 1; index < 6; index++) {
-        cr_assert(lt(u64, UINT64_C(1) << 63, block[index]));
+        cr_assert_lt(UINT64_C(1) << 63, block[index]);
     }
     bz_loop_destroy(loop);
 }
@@ -210,12 +209,12 @@ Test(image, blocks_are_clean_when_they_are_taken) {
     for (int round = 0; round < 2; round++) {
         char *block = bz_mem_alloc_raw(mem, 100);
         for (size_t index = 0; index < 100; index++) {
-            cr_assert(eq(chr, block[index], 0));
+            cr_assert_eq(block[index], 0);
         }
         memset(block, 'x', 100);
         char *larger = bz_mem_grow(mem, block, 100, 3000);
-        cr_assert(eq(chr, larger[99], 'x'));
-        cr_assert(eq(chr, larger[2999], 0));
+        cr_assert_eq(larger[99], 'x');
+        cr_assert_eq(larger[2999], 0);
         memset(larger, 'y', 3000);
         bz_mem_free(mem, larger, 3000);
     }
@@ -241,5 +240,5 @@ Test(image, says_where_it_works) {
     bool is_native = true;
 #endif
     bool is_watched = BZ_SAN_ADDRESS || BZ_SAN_THREAD;
-    cr_assert(eq(int, bz_image_is_supported(), is_native && !is_watched));
+    cr_assert_eq(bz_image_is_supported(), is_native && !is_watched);
 }

@@ -30,9 +30,9 @@ Test(windows, are_labelled_by_where_the_cancel_strikes) {
             STAGE_SCRIPTS("acquire ~yield release ~yield ~yield", "acquire ~yield release ~sleep"),
             strike->plan);
         const struct stage_plan *plan = stage.world->judge->strategy_state;
-        cr_assert(eq(int, plan->window[strike->step], strike->window), "%s", strike->plan);
-        cr_assert(lt(u64, 0, stage.world->judge->stats.windows[strike->op][strike->window]), "%s",
-                  strike->plan);
+        cr_assert_eq(plan->window[strike->step], strike->window, "%s", strike->plan);
+        cr_assert_lt(0, stage.world->judge->stats.windows[strike->op][strike->window], "%s",
+                     strike->plan);
         stage_expect_pass(&stage);
         stage_end(&stage);
     }
@@ -44,13 +44,13 @@ Test(windows, done_is_a_window_while_others_live) {
     stage_begin(&stage, &bz_variant_buzzer, 1);
     stage_act(&stage, STAGE_SCRIPTS("yield yield", "~yield"), "b b !b a");
     const struct stage_plan *plan = stage.world->judge->strategy_state;
-    cr_assert(eq(int, plan->window[3], BZ_WINDOW_DONE));
-    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_RUN][BZ_WINDOW_DONE], 1));
+    cr_assert_eq(plan->window[3], BZ_WINDOW_DONE);
+    cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_RUN][BZ_WINDOW_DONE], 1);
     stage_expect_pass(&stage);
     stage_end(&stage);
     stage_begin(&stage, &bz_variant_buzzer, 1);
     stage_act(&stage, STAGE_SCRIPTS("yield"), "a a !a");
-    cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    cr_assert_eq(stage.world->judge->stats.injected, 0);
     stage_end(&stage);
 }
 
@@ -62,9 +62,9 @@ Test(windows, count_the_cancels_of_tasks) {
                  STAGE_SCRIPTS("acquire cancel-self ~yield cancel-b yield release", "~acquire"));
     stage_play(&stage, "a b a");
     stage_expect_pass(&stage);
-    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_RUN][BZ_WINDOW_RUNNING], 1));
-    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WAITING], 1));
-    cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_RUN][BZ_WINDOW_RUNNING], 1);
+    cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WAITING], 1);
+    cr_assert_eq(stage.world->judge->stats.injected, 0);
     stage_end(&stage);
 }
 
@@ -92,7 +92,7 @@ Test(injection, respects_the_budget) {
                   : budget == 1 ? "a !a a !a"
                   : budget == 2 ? "a !a a !a a !a"
                                 : "a !a a !a a !a a");
-        cr_assert(eq(u64, stage.world->judge->stats.injected, budget));
+        cr_assert_eq(stage.world->judge->stats.injected, budget);
         stage_expect_pass(&stage);
         stage_end(&stage);
     }
@@ -119,14 +119,14 @@ Test(injection, strikes_only_in_windows_that_are_enabled) {
         }
         /* A second request needs a first one. */
         bool can_strike = window != BZ_WINDOW_CANCELLING;
-        cr_assert(eq(int, world->judge->stats.injected > 0, can_strike), "window %u", window);
+        cr_assert_eq(world->judge->stats.injected > 0, can_strike, "window %u", window);
         uint64_t elsewhere = 0;
         for (uint32_t op = 0; op < BZ_OP_COUNT; op++) {
             for (uint32_t other = 0; other < BZ_WINDOW_COUNT; other++) {
                 elsewhere += other == window ? 0 : world->judge->stats.windows[op][other];
             }
         }
-        cr_assert(eq(u64, elsewhere, 0), "window %u", window);
+        cr_assert_eq(elsewhere, 0, "window %u", window);
         bz_world_destroy(world);
     }
 }

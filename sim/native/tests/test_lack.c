@@ -20,7 +20,7 @@ static enum bz_status greedy_acquire(void *instance) {
 TOY(greedy, TOY_CLAIMS_ALL, .acquire = greedy_acquire);
 
 static void expect_lack(const struct bz_judge *judge, const char *what) {
-    cr_assert(eq(int, bz_judge_verdict(judge), BZ_RUN_NO_RESOURCE));
+    cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_NO_RESOURCE);
     cr_assert(bz_judge_violation(judge)->oracle == NULL);
     cr_assert(strstr(bz_judge_error(judge), what) != NULL, "%s", bz_judge_error(judge));
 }
@@ -34,7 +34,7 @@ Test(lack, of_the_loop_is_no_verdict_on_the_variant) {
         bz_program_run(&program, world, seed);
         expect_lack(world->judge, "out of the " BZ_MEM_LIMIT_TEXT " of a loop for ");
         is_greedy = false;
-        cr_assert(eq(int, bz_program_run(&program, world, seed), BZ_RUN_PASSED));
+        cr_assert_eq(bz_program_run(&program, world, seed), BZ_RUN_PASSED);
         cr_assert(bz_judge_error(world->judge) == NULL);
     }
     bz_world_destroy(world);
@@ -73,10 +73,10 @@ Test(lack, of_mappings_is_named_or_does_without_guard_pages, .timeout = 120) {
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     program.args.values[CROWD_GUESTS] = 1000;
     struct bz_world *world = bz_program_new_world(&program);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     if (!BZ_SAN_ADDRESS && !BZ_SAN_THREAD && use_up_mappings(HEADROOM)) {
         enum bz_run_end end = bz_program_run(&program, world, 1);
-        cr_assert(eq(int, end, BZ_RUN_PASSED), "%s", bz_judge_error(world->judge));
+        cr_assert_eq(end, BZ_RUN_PASSED, "%s", bz_judge_error(world->judge));
         struct bz_world *more[HEADROOM];
         uint32_t count = 0;
         while (count < HEADROOM && (more[count] = bz_program_new_world(&program)) != NULL) {
@@ -84,7 +84,7 @@ Test(lack, of_mappings_is_named_or_does_without_guard_pages, .timeout = 120) {
                 expect_lack(more[count - 1]->judge, "out of mappings for ");
             }
         }
-        cr_assert(lt(u32, count, HEADROOM), "mappings were left");
+        cr_assert_lt(count, HEADROOM, "mappings were left");
         while (count > 0) {
             bz_world_destroy(more[--count]);
         }

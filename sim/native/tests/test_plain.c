@@ -45,19 +45,18 @@ static void run_singly(const struct bz_program *program, struct bz_world *world,
 
 static void expect_same(const struct bz_world *world, const struct bz_world *single,
                         uint64_t seed) {
-    cr_assert(eq(u32, world->judge->step, single->judge->step), "seed %u", (unsigned)seed);
-    cr_assert(eq(u64, world->judge->digest, single->judge->digest), "seed %u", (unsigned)seed);
-    cr_assert(eq(int, world->judge->end, single->judge->end), "seed %u", (unsigned)seed);
-    cr_assert(
-        eq(ptr, (void *)world->judge->violation.oracle, (void *)single->judge->violation.oracle));
-    cr_assert(eq(sz, world->judge->tape.count, single->judge->tape.count));
+    cr_assert_eq(world->judge->step, single->judge->step, "seed %u", (unsigned)seed);
+    cr_assert_eq(world->judge->digest, single->judge->digest, "seed %u", (unsigned)seed);
+    cr_assert_eq(world->judge->end, single->judge->end, "seed %u", (unsigned)seed);
+    cr_assert_eq((void *)world->judge->violation.oracle, (void *)single->judge->violation.oracle);
+    cr_assert_eq(world->judge->tape.count, single->judge->tape.count);
     for (size_t index = 0; index < world->judge->tape.count; index++) {
         const struct bz_choice *a = &world->judge->tape.choices[index];
         const struct bz_choice *b = &single->judge->tape.choices[index];
-        cr_assert(eq(u32, a->step, b->step));
-        cr_assert(eq(u32, a->owner, b->owner));
-        cr_assert(eq(u32, a->nth, b->nth));
-        cr_assert(eq(int, a->kind, b->kind));
+        cr_assert_eq(a->step, b->step);
+        cr_assert_eq(a->owner, b->owner);
+        cr_assert_eq(a->nth, b->nth);
+        cr_assert_eq(a->kind, b->kind);
     }
 }
 
@@ -92,7 +91,7 @@ Test(plain, runs_are_those_of_single_steps) {
         for (uint32_t cancels = 0; cancels < 4; cancels++) {
             uint32_t passed =
                 compare(&crowd_sound, strategies[index], 1000, cancels, BZ_RUN_PASSED);
-            cr_assert(eq(u32, passed, SEEDS));
+            cr_assert_eq(passed, SEEDS);
         }
     }
 }
@@ -102,12 +101,12 @@ Test(plain, the_limit_of_steps_is_where_it_was) {
         (void)compare(&crowd_sound, &bz_strategy_random, most, 2, BZ_RUN_OUT_OF_STEPS);
     }
     uint32_t cut = compare(&crowd_sound, &bz_strategy_random, 10, 2, BZ_RUN_OUT_OF_STEPS);
-    cr_assert(eq(u32, cut, SEEDS));
+    cr_assert_eq(cut, SEEDS);
 }
 
 Test(plain, a_violation_ends_them_where_it_did) {
     uint32_t violated = compare(&crowd_drops, &bz_strategy_random, 1000, 2, BZ_RUN_VIOLATED);
-    cr_assert(lt(u32, 0, violated));
+    cr_assert_lt(0, violated);
 }
 
 /* A strategy chooses before the call, a replay after it. Both give the same run. */

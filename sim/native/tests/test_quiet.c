@@ -59,9 +59,9 @@ static void expect_no_allocation(enum bz_order order, const struct bz_strategy *
     unsigned long before = atomic_load(&allocations);
     struct bz_world *world = warm_world(&program, order, strategy);
     unsigned long after = atomic_load(&allocations);
-    cr_assert(lt(u64, before, after), "the wrapped allocator counts nothing");
+    cr_assert_lt(before, after, "the wrapped allocator counts nothing");
     run_again(&program, world);
-    cr_assert(eq(u64, atomic_load(&allocations), after), "%s", strategy->name);
+    cr_assert_eq(atomic_load(&allocations), after, "%s", strategy->name);
     bz_world_destroy(world);
 }
 
@@ -76,7 +76,7 @@ Test(quiet, warm_runs_allocate_nothing) {
 static int sealed_child(const struct bz_program *program, struct bz_world *world, bool misbehaves) {
     uint64_t runs = world->judge->stats.runs; /* the child's, too: a judge is shared */
     pid_t child = fork();
-    cr_assert(ne(int, child, -1));
+    cr_assert_neq(child, -1);
     if (child == 0) {
         if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
             _exit(77);
@@ -88,7 +88,7 @@ static int sealed_child(const struct bz_program *program, struct bz_world *world
         syscall(SYS_exit, world->judge->stats.runs == runs + SEEDS ? 0 : 1);
     }
     int status = 0;
-    cr_assert(eq(int, waitpid(child, &status, 0), child));
+    cr_assert_eq(waitpid(child, &status, 0), child);
     return status;
 }
 

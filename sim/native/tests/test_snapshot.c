@@ -10,7 +10,7 @@ static void begin_crowd(struct bz_program *program, struct bz_world **world) {
     crowd_program(program, &crowd_sound, BZ_ORDER_ANY);
     program->strategy = &stage_strategy; /* default, but for its draws */
     *world = bz_program_new_world(program);
-    cr_assert(ne(ptr, *world, NULL));
+    cr_assert_not_null(*world);
     stage_begin_run(*world);
     bz_snapshot_begin(*world, true, false);
     (void)program->scenario->setup(*world, &program->args);
@@ -22,7 +22,7 @@ static uint64_t run_on(struct bz_world *world) {
     world->judge->digest = BZ_DIGEST_SEED;
     while (bz_world_step(world)) {
     }
-    cr_assert(eq(u32, world->judge->shadow.unfinished, 0));
+    cr_assert_eq(world->judge->shadow.unfinished, 0);
     return world->judge->digest;
 }
 
@@ -42,19 +42,19 @@ Test(snapshot, a_run_goes_on_from_it_as_it_did) {
             goes_on = bz_world_step(world);
         }
         bz_snapshot_normalize(world);
-        cr_assert(eq(u32, world->judge->step, 0));
+        cr_assert_eq(world->judge->step, 0);
         cr_assert(bz_snapshot_save(world, &taken));
         uint64_t digest = run_on(world);
         for (uint32_t repeat = 0; repeat < 3; repeat++) {
             bz_snapshot_restore(world, &taken);
             cr_assert(bz_snapshot_save(world, &again));
-            cr_assert(eq(sz, again.state_bytes, taken.state_bytes));
-            cr_assert(eq(int, memcmp(again.bytes, taken.bytes, taken.state_bytes), 0));
-            cr_assert(eq(u64, run_on(world), digest), "from step %u", places);
+            cr_assert_eq(again.state_bytes, taken.state_bytes);
+            cr_assert_eq(memcmp(again.bytes, taken.bytes, taken.state_bytes), 0);
+            cr_assert_eq(run_on(world), digest, "from step %u", places);
         }
         bz_world_destroy(world);
     }
-    cr_assert(lt(u32, 20, places));
+    cr_assert_lt(20, places);
     bz_snapshot_fini(&taken);
     bz_snapshot_fini(&again);
 }
@@ -76,16 +76,16 @@ Test(snapshot, a_violation_is_taken_back) {
     bz_judge_object(world->judge, "assertion", 0, 0, "of the test");
     cr_assert(world->judge->is_stopped);
     bz_snapshot_restore(world, &taken);
-    cr_assert(eq(int, world->judge->is_stopped, false));
-    cr_assert(eq(ptr, (void *)world->judge->violation.oracle, NULL));
-    cr_assert(eq(int, world->judge->end, BZ_RUN_PASSED));
+    cr_assert_eq(world->judge->is_stopped, false);
+    cr_assert_null((void *)world->judge->violation.oracle);
+    cr_assert_eq(world->judge->end, BZ_RUN_PASSED);
     bz_judge_exhaust(world->judge); /* a loop */
     bz_world_end(world);
     tst_text(world->judge->violation.oracle, "livelock");
     bz_snapshot_restore(world, &taken);
-    cr_assert(eq(u64, run_on(world), digest));
+    cr_assert_eq(run_on(world), digest);
     bz_world_end(world);
-    cr_assert(eq(ptr, (void *)(uintptr_t)world->judge->violation.oracle, NULL));
+    cr_assert_null((void *)(uintptr_t)world->judge->violation.oracle);
     bz_snapshot_fini(&taken);
     bz_world_destroy(world);
 }
@@ -101,7 +101,7 @@ static uint32_t picks_next(void *state, const struct bz_ready *ready, uint32_t c
     (void)ready;
     (void)step;
     uint32_t pick = picks[pick_count++];
-    cr_assert(lt(u32, pick, count));
+    cr_assert_lt(pick, count);
     return pick;
 }
 
@@ -110,7 +110,7 @@ static enum bz_status meets(void *arg) {
     enum bz_status status = bz_sut_acquire(sut);
     if (status == BZ_OK) {
         status = bz_yield(sut->world->loop);
-        cr_assert(eq(int, bz_sut_release(sut), BZ_OK));
+        cr_assert_eq(bz_sut_release(sut), BZ_OK);
     }
     return status;
 }
@@ -168,13 +168,13 @@ Test(snapshot, two_schedules_to_one_state_give_the_same_bytes) {
     }
     /* a b a b and b a b a; then a a and b b, which are two states, and a a b b with b b a a. */
     cr_assert(is_same_place((const uint32_t[]){0, 0, 0, 0}, (const uint32_t[]){1, 0, 0, 0}, 4));
-    cr_assert(eq(int, is_same_place((const uint32_t[]){0, 1}, (const uint32_t[]){1, 1}, 2), false));
+    cr_assert_eq(is_same_place((const uint32_t[]){0, 1}, (const uint32_t[]){1, 1}, 2), false);
     cr_assert(is_same_place((const uint32_t[]){0, 1, 0, 0}, (const uint32_t[]){1, 1, 0, 0}, 4));
-    cr_assert(eq(int, is_same_place((const uint32_t[]){0}, (const uint32_t[]){1}, 1), false));
+    cr_assert_eq(is_same_place((const uint32_t[]){0}, (const uint32_t[]){1}, 1), false);
 }
 
 Test(snapshot, works_where_images_do) {
-    cr_assert(eq(int, bz_snapshot_is_supported(), bz_image_is_supported()));
+    cr_assert_eq(bz_snapshot_is_supported(), bz_image_is_supported());
 }
 
 /* To normalize before a marked object was judged would lose a violation. */

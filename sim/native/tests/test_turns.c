@@ -21,7 +21,7 @@ Test(clock, moves_only_when_nothing_is_ready_and_then_to_the_next_timer) {
              STAGE_SCRIPTS("doze", "sleep sleep sleep sleep", "yield yield yield"), "",
              "c.yield:ok c.yield:ok c.yield:ok b.sleep:ok b.sleep:ok a.doze:ok b.sleep:ok "
              "b.sleep:ok");
-        cr_assert(eq(u64, stage.world->loop->now_ns, 40));
+        cr_assert_eq(stage.world->loop->now_ns, 40);
         stage_end(&stage);
     }
 }
@@ -42,8 +42,8 @@ Test(clock, stands_still_for_a_timer_of_the_past) {
         cr_assert(bz_timer_arm(&timer, 10));
         stage_act(&stage, STAGE_SCRIPTS("yield"), "");
         stage_expect_pass(&stage);
-        cr_assert(eq(u64, timer.when_ns, 5));
-        cr_assert(eq(u64, stage.world->loop->now_ns, 10));
+        cr_assert_eq(timer.when_ns, 5);
+        cr_assert_eq(stage.world->loop->now_ns, 10);
         stage_end(&stage);
     }
 }
@@ -53,10 +53,9 @@ Test(clock, jumps_on_request_while_handles_are_ready) {
     struct stage stage;
     play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("sleep", "yield yield yield"), "a b +A a",
          "a.sleep:ok b.yield:ok b.yield:ok b.yield:ok");
-    cr_assert(
-        eq(sz, stage.world->judge->tape.count, 3)); /* the jump, and two handles out of order */
-    cr_assert(eq(u8, stage.world->judge->tape.choices[0].kind, BZ_CHOICE_DELAY));
-    cr_assert(eq(u32, stage.world->judge->tape.choices[0].step, 3));
+    cr_assert_eq(stage.world->judge->tape.count, 3); /* the jump, and two handles out of order */
+    cr_assert_eq(stage.world->judge->tape.choices[0].kind, BZ_CHOICE_DELAY);
+    cr_assert_eq(stage.world->judge->tape.choices[0].step, 3);
     stage_end(&stage);
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("sleep", "yield yield yield"), "a b +b",
          "b.yield:ok b.yield:ok a.sleep:ok b.yield:ok");
@@ -69,7 +68,7 @@ Test(order, fifo_ignores_the_choice_of_the_strategy) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("yield", "yield", "yield"), "c b a",
          "a.yield:ok b.yield:ok c.yield:ok");
-    cr_assert(eq(sz, stage.world->judge->tape.count, 0));
+    cr_assert_eq(stage.world->judge->tape.count, 0);
     stage_end(&stage);
 }
 
@@ -77,11 +76,11 @@ Test(order, any_follows_the_strategy) {
     struct stage stage;
     play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("yield", "yield", "yield"), "c c b a b a",
          "c.yield:ok b.yield:ok a.yield:ok");
-    cr_assert(eq(sz, stage.world->judge->tape.count, 3)); /* what was not the oldest */
-    cr_assert(eq(u32, stage.world->judge->tape.choices[0].owner, 3));
-    cr_assert(eq(u32, stage.world->judge->tape.choices[0].nth, 1));
-    cr_assert(eq(u32, stage.world->judge->tape.choices[1].owner, 3));
-    cr_assert(eq(u32, stage.world->judge->tape.choices[1].nth, 2));
+    cr_assert_eq(stage.world->judge->tape.count, 3); /* what was not the oldest */
+    cr_assert_eq(stage.world->judge->tape.choices[0].owner, 3);
+    cr_assert_eq(stage.world->judge->tape.choices[0].nth, 1);
+    cr_assert_eq(stage.world->judge->tape.choices[1].owner, 3);
+    cr_assert_eq(stage.world->judge->tape.choices[1].nth, 2);
     stage_end(&stage);
 }
 
@@ -112,11 +111,11 @@ Test(order, fifo_injects_after_the_carried_handles) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a b c !b",
          "a.yield:ok b.yield:cancelled c.yield:ok");
-    cr_assert(eq(u64, stage.world->judge->stats.injected, 1));
+    cr_assert_eq(stage.world->judge->stats.injected, 1);
     stage_end(&stage);
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a !b",
          "a.yield:ok b.yield:ok c.yield:ok");
-    cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    cr_assert_eq(stage.world->judge->stats.injected, 0);
     stage_end(&stage);
 }
 
@@ -134,7 +133,7 @@ Test(order, fifo_injects_after_timers_that_are_armed_for_now) {
     cr_assert(bz_timer_arm_now(&timer));
     stage_act(&stage, STAGE_SCRIPTS("~yield"), "!a");
     stage_expect_pass(&stage);
-    cr_assert(eq(u64, stage.world->judge->stats.injected, 0));
+    cr_assert_eq(stage.world->judge->stats.injected, 0);
     tst_expect(&stage.log, "a.yield:ok");
     stage_end(&stage);
 }
@@ -144,7 +143,7 @@ Test(order, fifo_injects_before_the_due_timers) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~sleep", "~sleep"), "a b !a",
          "a.sleep:cancelled b.sleep:ok");
-    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_SLEEP][BZ_WINDOW_SLEEPING], 1));
+    cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_SLEEP][BZ_WINDOW_SLEEPING], 1);
     stage_end(&stage);
 }
 
@@ -153,11 +152,11 @@ Test(order, fifo_has_release_then_cancel_and_cancel_then_release) {
     struct stage stage;
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b",
          "a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
-    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN], 1));
+    cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN], 1);
     stage_end(&stage);
     play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b",
          "a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
-    cr_assert(eq(u64, stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WAITING], 1));
+    cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WAITING], 1);
     stage_end(&stage);
 }
 
@@ -171,7 +170,7 @@ Test(order, any_injects_before_any_step) {
 Test(order, names_are_stable) {
     tst_text(bz_order_name(BZ_ORDER_ANY), "any");
     tst_text(bz_order_name(BZ_ORDER_FIFO), "fifo");
-    cr_assert(eq(ptr, (void *)bz_order_name((enum bz_order)2), NULL));
+    cr_assert_null((void *)bz_order_name((enum bz_order)2));
 }
 
 /* --- limits ----------------------------------------------------------------------------------- */
@@ -184,9 +183,9 @@ Test(limits, run_stops_at_the_step_limit_exactly) {
         stage_guest(&stage, "acquire release yield acquire release yield acquire release");
         bz_world_run(stage.world);
         bool is_out = config.steps_max <= 3;
-        cr_assert(eq(int, bz_judge_verdict(stage.world->judge),
-                     is_out ? BZ_RUN_OUT_OF_STEPS : BZ_RUN_PASSED));
-        cr_assert(eq(u32, stage.world->judge->step, is_out ? config.steps_max : 3));
+        cr_assert_eq(bz_judge_verdict(stage.world->judge),
+                     is_out ? BZ_RUN_OUT_OF_STEPS : BZ_RUN_PASSED);
+        cr_assert_eq(stage.world->judge->step, is_out ? config.steps_max : 3);
         stage_end(&stage);
     }
 }

@@ -27,13 +27,13 @@ Test(digest, is_equal_for_equal_seeds_and_differs_otherwise) {
                 twins += digests[seed] == digests[other];
             }
         }
-        cr_assert(eq(u32, twins, 0));
+        cr_assert_eq(twins, 0);
         /* Backwards, in a used world, and in a fresh one. */
         for (uint64_t seed = SEEDS; seed-- > 0;) {
-            cr_assert(eq(u64, digest_of(world, &program, seed), digests[seed]));
+            cr_assert_eq(digest_of(world, &program, seed), digests[seed]);
         }
         struct bz_world *fresh = bz_program_new_world(&program);
-        cr_assert(eq(u64, digest_of(fresh, &program, SEEDS - 1), digests[SEEDS - 1]));
+        cr_assert_eq(digest_of(fresh, &program, SEEDS - 1), digests[SEEDS - 1]);
         bz_world_destroy(fresh);
         bz_world_destroy(world);
     }
@@ -51,13 +51,13 @@ Test(reset, leaves_nothing_behind) {
             continue;
         }
         violated++;
-        cr_assert(eq(u64, digest_of(world, &program, 7), digest_of(reference, &program, 7)));
-        cr_assert(eq(ptr, (void *)world->judge->violation.oracle,
-                     (void *)reference->judge->violation.oracle));
-        cr_assert(eq(u32, world->judge->step, reference->judge->step));
-        cr_assert(eq(sz, world->judge->tape.count, reference->judge->tape.count));
+        cr_assert_eq(digest_of(world, &program, 7), digest_of(reference, &program, 7));
+        cr_assert_eq((void *)world->judge->violation.oracle,
+                     (void *)reference->judge->violation.oracle);
+        cr_assert_eq(world->judge->step, reference->judge->step);
+        cr_assert_eq(world->judge->tape.count, reference->judge->tape.count);
     }
-    cr_assert(lt(u32, 0, violated));
+    cr_assert_lt(0, violated);
     bz_world_destroy(reference);
     bz_world_destroy(world);
 }
@@ -73,8 +73,8 @@ static void count_events(struct bz_event_sink *sink, const struct bz_logged_even
     struct counter *counter = (struct counter *)(void *)sink;
     counter->digest =
         bz_digest_event(counter->digest, bz_event_low(event->event), bz_event_high(event->event));
-    cr_assert(le(u32, counter->last_step, event->step));
-    cr_assert(le(u64, counter->last_time_ns, event->time_ns));
+    cr_assert_leq(counter->last_step, event->step);
+    cr_assert_leq(counter->last_time_ns, event->time_ns);
     counter->last_step = event->step;
     counter->last_time_ns = event->time_ns;
 }
@@ -92,8 +92,8 @@ Test(digest, covers_exactly_the_events_that_are_recorded) {
         struct counter counter = {.sink = {count_events}, .digest = BZ_DIGEST_SEED};
         (void)bz_judge_run(world->judge, &source,
                            &(struct bz_run_start){.seed = seed, .sink = &counter.sink});
-        cr_assert(eq(u64, world->judge->digest, unwatched));
-        cr_assert(eq(u64, counter.digest, unwatched));
+        cr_assert_eq(world->judge->digest, unwatched);
+        cr_assert_eq(counter.digest, unwatched);
     }
     bz_world_destroy(world);
 }
@@ -123,13 +123,13 @@ Test(threads, do_not_disturb_each_other) {
     struct worker alone[2] = {{.order = BZ_ORDER_ANY}, {.order = BZ_ORDER_FIFO}};
     work(&alone[0]);
     work(&alone[1]);
-    cr_assert(ne(u64, alone[0].digest, alone[1].digest));
+    cr_assert_neq(alone[0].digest, alone[1].digest);
     for (int index = 0; index < WORKERS; index++) {
         workers[index].order = alone[index % 2].order;
-        cr_assert(eq(int, pthread_create(&workers[index].thread, NULL, work, &workers[index]), 0));
+        cr_assert_eq(pthread_create(&workers[index].thread, NULL, work, &workers[index]), 0);
     }
     for (int index = 0; index < WORKERS; index++) {
         pthread_join(workers[index].thread, NULL);
-        cr_assert(eq(u64, workers[index].digest, alone[index % 2].digest));
+        cr_assert_eq(workers[index].digest, alone[index % 2].digest);
     }
 }

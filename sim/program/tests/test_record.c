@@ -14,7 +14,7 @@ static struct bz_world *new_world(enum bz_order order) {
                                      .cancels_max = 2,
                                      .oracles_off = UINT64_MAX};
     struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     return world;
 }
 
@@ -42,7 +42,7 @@ static void record(struct bz_world *world, uint64_t seed, struct bz_trace *trace
     bz_world_run(world);
     bz_judge_end(world->judge);
     bz_recorder_finish(&recorder);
-    cr_assert(not(recorder.is_full));
+    cr_assert_not(recorder.is_full);
 }
 
 static bool same_label(const char *a, const char *b) {
@@ -50,7 +50,7 @@ static bool same_label(const char *a, const char *b) {
 }
 
 static void expect_same_tape(const struct bz_tape *a, const struct bz_tape *b, uint64_t seed) {
-    cr_assert(eq(sz, a->count, b->count), "seed %" PRIu64, seed);
+    cr_assert_eq(a->count, b->count, "seed %" PRIu64, seed);
     for (size_t index = 0; index < a->count; index++) {
         const struct bz_choice *left = &a->choices[index];
         const struct bz_choice *right = &b->choices[index];
@@ -96,9 +96,9 @@ static void check_runs(enum bz_order order) {
             }
             calls += is_call;
         }
-        cr_assert(eq(u64, back.seed, seed));
-        cr_assert(eq(u64, back.digest, world->judge->digest));
-        cr_assert(eq(u64, back.verdict.step, world->judge->step));
+        cr_assert_eq(back.seed, seed);
+        cr_assert_eq(back.digest, world->judge->digest);
+        cr_assert_eq(back.verdict.step, world->judge->step);
         tst_text(back.verdict.result, "pass");
         bz_trace_fini(&back);
         bz_trace_fini(&again);
@@ -106,10 +106,10 @@ static void check_runs(enum bz_order order) {
         free(text);
         free(text_again);
     }
-    cr_assert(lt(u32, 0, calls));
-    cr_assert(lt(u32, 0, kinds[BZ_CHOICE_CANCEL]));
-    cr_assert(lt(u32, 0, kinds[BZ_CHOICE_DATA]));
-    cr_assert(eq(int, kinds[BZ_CHOICE_NEXT] > 0, order == BZ_ORDER_ANY));
+    cr_assert_lt(0, calls);
+    cr_assert_lt(0, kinds[BZ_CHOICE_CANCEL]);
+    cr_assert_lt(0, kinds[BZ_CHOICE_DATA]);
+    cr_assert_eq(kinds[BZ_CHOICE_NEXT] > 0, order == BZ_ORDER_ANY);
     bz_tape_fini(&tape);
     bz_world_destroy(world);
     bz_world_destroy(other);
@@ -153,7 +153,7 @@ static void tell(const struct bz_trace *trace, char *story, size_t story_bytes) 
         length += (size_t)snprintf(story + length, story_bytes - length, "%" PRIu64 " %s\n",
                                    trace->events[index].step,
                                    bz_trace_event_text(&trace->events[index], line, sizeof line));
-        cr_assert(lt(sz, length, story_bytes));
+        cr_assert_lt(length, story_bytes);
     }
 }
 
@@ -173,7 +173,7 @@ static void run_story(struct bz_world *world, struct bz_recorder *recorder,
 static struct bz_world *new_story_world(void) {
     struct bz_judge_config config = {.strategy = &bz_strategy_fifo, .order = BZ_ORDER_FIFO};
     struct bz_world *world = bz_world_new(&config, &bz_variant_buzzer);
-    cr_assert(ne(ptr, world, NULL));
+    cr_assert_not_null(world);
     return world;
 }
 
@@ -229,7 +229,7 @@ struct comparison {
 
 static void compare(struct bz_recorder *recorder, const struct bz_trace_event *event) {
     struct comparison *comparison = recorder->context;
-    cr_assert(lt(sz, comparison->count, comparison->expected->event_count));
+    cr_assert_lt(comparison->count, comparison->expected->event_count);
     cr_assert(bz_trace_event_equal(event, &comparison->expected->events[comparison->count]));
     comparison->count++;
 }
@@ -250,12 +250,12 @@ Test(record, hands_events_to_a_listener) {
     sleeper_task = bz_task_spawn(world->loop, "guest", 0, sleeper, world);
     bz_task_detach(bz_task_spawn(world->loop, "guest", 0, boss, world));
     bz_world_run(world);
-    cr_assert(eq(sz, comparison.count, trace.event_count));
-    cr_assert(eq(sz, second.event_count, 0));
-    cr_assert(eq(sz, second.task_count, 2));
+    cr_assert_eq(comparison.count, trace.event_count);
+    cr_assert_eq(second.event_count, 0);
+    cr_assert_eq(second.task_count, 2);
     tst_text(bz_recorder_task(&recorder, 2), "guest#2");
-    cr_assert(eq(ptr, (void *)bz_recorder_task(&recorder, 0), NULL));
-    cr_assert(eq(ptr, (void *)bz_recorder_task(&recorder, 3), NULL));
+    cr_assert_null((void *)bz_recorder_task(&recorder, 0));
+    cr_assert_null((void *)bz_recorder_task(&recorder, 3));
     bz_trace_fini(&second);
     bz_trace_fini(&trace);
     bz_world_destroy(world);
@@ -277,14 +277,14 @@ Test(record, that_does_not_confirm_a_violation_shows_it) {
         tst_text(trace.verdict.result, "violation");
         tst_text(trace.verdict.oracle, "ownership");
         tst_text(trace.verdict.task, trace.tasks[1]);
-        cr_assert(eq(u64, trace.verdict.step, 7));
+        cr_assert_eq(trace.verdict.step, 7);
         cr_assert(strstr(trace.verdict.message, "one permit [not confirmed: ") != NULL);
         cr_assert(strstr(trace.verdict.message, "0000000000000abc") != NULL);
         cr_assert(strstr(trace.verdict.message, index == 0 ? "passes" : "a violation of fifo") !=
                   NULL);
         violation.task = 1000; /* of another run: this one has no such task */
         bz_trace_contradict(&trace, &violation, 0xabc);
-        cr_assert(eq(ptr, (void *)trace.verdict.task, NULL));
+        cr_assert_null((void *)trace.verdict.task);
         violation.task = 2;
         bz_trace_fini(&trace);
     }
@@ -307,21 +307,21 @@ Test(record, strangers_get_numbers_from_the_far_end) {
     choice.task = bz_trace_string(&trace, "nobody");
     bz_trace_add_choice(&trace, choice);
     cr_assert(bz_trace_to_tape(&trace, &tape, error, sizeof error), "%s", error);
-    cr_assert(eq(sz, tape.count, 8));
-    cr_assert(eq(u32, tape.choices[0].owner, 3));
-    cr_assert(eq(u32, tape.choices[1].owner, 2));
-    cr_assert(eq(u32, tape.choices[2].owner, 0));
-    cr_assert(eq(u32, tape.choices[5].owner, UINT32_MAX));
-    cr_assert(eq(u32, tape.choices[6].owner, UINT32_MAX - 1));
-    cr_assert(eq(u32, tape.choices[7].owner, UINT32_MAX));
+    cr_assert_eq(tape.count, 8);
+    cr_assert_eq(tape.choices[0].owner, 3);
+    cr_assert_eq(tape.choices[1].owner, 2);
+    cr_assert_eq(tape.choices[2].owner, 0);
+    cr_assert_eq(tape.choices[5].owner, UINT32_MAX);
+    cr_assert_eq(tape.choices[6].owner, UINT32_MAX - 1);
+    cr_assert_eq(tape.choices[7].owner, UINT32_MAX);
     for (unsigned number = 2; number <= BZ_TRACE_STRANGERS_MAX; number++) {
         cr_assert(bz_trace_to_tape(&trace, &tape, error, sizeof error), "%u: %s", number, error);
         snprintf(name, sizeof name, "stranger-%u", number);
         choice.task = bz_trace_string(&trace, name);
         bz_trace_add_choice(&trace, choice);
     }
-    cr_assert(not(bz_trace_to_tape(&trace, &tape, error, sizeof error)));
-    cr_assert(ne(ptr, strstr(error, "too many tasks"), NULL), "%s", error);
+    cr_assert_not(bz_trace_to_tape(&trace, &tape, error, sizeof error));
+    cr_assert_not_null(strstr(error, "too many tasks"), "%s", error);
     bz_tape_fini(&tape);
     bz_trace_fini(&trace);
 }
@@ -363,8 +363,8 @@ Test(record, choices_that_make_no_sense) {
         tst_sample(&trace);
         bz_tape_init(&tape, NULL);
         bz_trace_add_choice(&trace, bad[index]);
-        cr_assert(not(bz_trace_to_tape(&trace, &tape, error, sizeof error)), "case %zu", index);
-        cr_assert(eq(int, strncmp(error, "choices[5]: ", 12), 0), "case %zu: %s", index, error);
+        cr_assert_not(bz_trace_to_tape(&trace, &tape, error, sizeof error), "case %zu", index);
+        cr_assert_eq(strncmp(error, "choices[5]: ", 12), 0, "case %zu: %s", index, error);
         bz_tape_fini(&tape);
         bz_trace_fini(&trace);
     }

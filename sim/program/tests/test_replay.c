@@ -31,9 +31,9 @@ Test(replay, recorded_violation_happens_again) {
         tst_text(trace.verdict.oracle, "lost-wakeup");
         uint64_t digest = trace.digest;
         replay(&trace, &program, &report);
-        cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED), "step %u: expected %s, got %s",
-                  report.step, report.expected, report.got);
-        cr_assert(eq(u64, report.digest, digest));
+        cr_assert_eq(report.result, BZ_REPLAY_MATCHED, "step %u: expected %s, got %s", report.step,
+                     report.expected, report.got);
+        cr_assert_eq(report.digest, digest);
         tst_text(report.violation.oracle, "lost-wakeup");
         tst_text(report.violation.message, trace.verdict.message);
         bz_trace_fini(&trace);
@@ -56,14 +56,13 @@ Test(replay, changed_choice_diverges_at_its_step) {
         uint64_t n = choice->n;
         choice->n += 1000; /* a handle that never is */
         replay(&trace, &program, &report);
-        cr_assert(eq(int, report.result, BZ_REPLAY_DIVERGED));
-        cr_assert(eq(u64, report.step, choice->step), "expected %s, got %s", report.expected,
-                  report.got);
+        cr_assert_eq(report.result, BZ_REPLAY_DIVERGED);
+        cr_assert_eq(report.step, choice->step, "expected %s, got %s", report.expected, report.got);
         choice->n = n;
         changed++;
     }
-    cr_assert(lt(u32, 0, changed));
+    cr_assert_lt(0, changed);
     replay(&trace, &program, &report);
-    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED);
     bz_trace_fini(&trace);
 }

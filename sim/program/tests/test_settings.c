@@ -15,8 +15,8 @@ static void find(struct bz_program *program) {
 }
 
 static void expect_error(bool is_ok, const char *error, const char *culprit) {
-    cr_assert(not(is_ok), "accepted: %s", culprit);
-    cr_assert(ne(ptr, strstr(error, culprit), NULL), "'%s' does not name '%s'", error, culprit);
+    cr_assert_not(is_ok, "accepted: %s", culprit);
+    cr_assert_not_null(strstr(error, culprit), "'%s' does not name '%s'", error, culprit);
 }
 
 Test(settings, unknown_names_are_named_with_the_nearest) {
@@ -67,7 +67,7 @@ Test(settings, refuse_what_makes_no_sense_and_change_nothing) {
         struct bz_program before = program;
         bool is_ok = bz_program_set(&program, bad[index][0], bad[index][1], error, sizeof error);
         expect_error(is_ok, error, bad[index][2]);
-        cr_assert(eq(int, memcmp(&program, &before, sizeof program), 0), "%s", bad[index][0]);
+        cr_assert_eq(memcmp(&program, &before, sizeof program), 0, "%s", bad[index][0]);
     }
 }
 
@@ -83,14 +83,14 @@ static void expect_round_trip(const struct bz_program *program, uint64_t seed, u
     cr_assert(
         bz_token_parse(token, &catalog, &parsed, &parsed_seed, &parsed_digest, error, sizeof error),
         "%s: %s", token, error);
-    cr_assert(eq(u64, parsed_seed, seed));
-    cr_assert(eq(u64, parsed_digest, digest));
+    cr_assert_eq(parsed_seed, seed);
+    cr_assert_eq(parsed_digest, digest);
     tst_text(bz_token_format(&parsed, seed, digest, again, sizeof again), token);
-    cr_assert(eq(u32, parsed.cancel_windows, program->cancel_windows), "%s", token);
-    cr_assert(eq(int, parsed.order, program->order), "%s", token);
-    cr_assert(eq(i64, parsed.args.values[CROWD_GUESTS], program->args.values[CROWD_GUESTS]));
-    cr_assert(eq(ptr, (void *)parsed.variant, (void *)program->variant));
-    cr_assert(eq(ptr, (void *)parsed.strategy, (void *)program->strategy));
+    cr_assert_eq(parsed.cancel_windows, program->cancel_windows, "%s", token);
+    cr_assert_eq(parsed.order, program->order, "%s", token);
+    cr_assert_eq(parsed.args.values[CROWD_GUESTS], program->args.values[CROWD_GUESTS]);
+    cr_assert_eq((void *)parsed.variant, (void *)program->variant);
+    cr_assert_eq((void *)parsed.strategy, (void *)program->strategy);
 }
 
 Test(token, is_read_as_it_was_written) {
@@ -115,9 +115,9 @@ Test(token, leaves_defaults_out) {
     program.order = BZ_ORDER_FIFO;
     program.args.values[CROWD_GUESTS] = 3;
     bz_token_format(&program, 42, 0x1f, token, sizeof token);
-    cr_assert(ne(ptr, strstr(token, "order=fifo"), NULL), "%s", token);
-    cr_assert(ne(ptr, strstr(token, "guests=3"), NULL), "%s", token);
-    cr_assert(eq(ptr, strstr(token, "permits"), NULL), "%s", token);
+    cr_assert_not_null(strstr(token, "order=fifo"), "%s", token);
+    cr_assert_not_null(strstr(token, "guests=3"), "%s", token);
+    cr_assert_null(strstr(token, "permits"), "%s", token);
 }
 
 /* Older programs print no version; later ones may print any. */
@@ -136,10 +136,10 @@ Test(token, of_any_version_is_read) {
                  versions[index][0], versions[index][1]);
         cr_assert(bz_token_parse(text, &catalog, &program, &seed, &digest, error, sizeof error),
                   "%s", error);
-        cr_assert(eq(u64, digest, 0x1f));
+        cr_assert_eq(digest, 0x1f);
         cr_assert(bz_token_split(&token, text, error, sizeof error));
         tst_text(bz_cause_name(bz_token_cause(&token, cause, sizeof cause)), versions[index][2]);
-        cr_assert(ne(ptr, strstr(cause, versions[index][1]), NULL), "%s", cause);
+        cr_assert_not_null(strstr(cause, versions[index][1]), "%s", cause);
     }
 }
 
@@ -151,13 +151,13 @@ Test(token, with_the_longest_answers_is_read_as_it_was_written) {
     program.strategy = &bz_strategy_answers;
     for (uint32_t question = 1; bz_answers_add(&program.answers, question, 7); question++) {
     }
-    cr_assert(eq(u32, program.answers.count, BZ_ANSWERS_ENTRIES_MAX));
+    cr_assert_eq(program.answers.count, BZ_ANSWERS_ENTRIES_MAX);
     expect_round_trip(&program, 1, 2);
     program.answers.count = 0;
     for (uint32_t question = UINT32_MAX - 100; bz_answers_add(&program.answers, question, 1000000);
          question++) {
     }
-    cr_assert(lt(u32, program.answers.count, BZ_ANSWERS_ENTRIES_MAX));
+    cr_assert_lt(program.answers.count, BZ_ANSWERS_ENTRIES_MAX);
     expect_round_trip(&program, 1, 2);
     char text[BZ_ANSWERS_TEXT_BYTES + 64] = "answers=";
     memset(text + strlen(text), '1', BZ_ANSWERS_TEXT_BYTES);
@@ -185,7 +185,7 @@ Test(settings, lag_is_read_and_written) {
         find(&program);
         cr_assert(bz_program_set(&program, "max-lag", lags[index].text, error, sizeof error), "%s",
                   error);
-        cr_assert(eq(u64, program.lag_max_ns, lags[index].lag_max_ns));
+        cr_assert_eq(program.lag_max_ns, lags[index].lag_max_ns);
         tst_text(bz_lag_text(program.lag_max_ns, text), lags[index].again);
         expect_round_trip(&program, 1, 2);
     }
@@ -216,8 +216,8 @@ Test(token, errors_name_the_culprit) {
             bz_token_parse(bad[index][0], &catalog, &program, &seed, &digest, error, sizeof error);
         expect_error(is_ok, error, bad[index][1]);
     }
-    cr_assert(not(bz_token_looks_like("a:b#c.json")));
-    cr_assert(not(bz_token_looks_like("trace")));
+    cr_assert_not(bz_token_looks_like("a:b#c.json"));
+    cr_assert_not(bz_token_looks_like("trace"));
 }
 
 Test(numbers, are_read_whole_or_not_at_all) {
@@ -237,6 +237,6 @@ Test(numbers, are_read_whole_or_not_at_all) {
                                       "18446744073709551616",
                                       "0x10000000000000000"};
     for (size_t index = 0; index < sizeof bad / sizeof bad[0]; index++) {
-        cr_assert(not(bz_parse_u64(bad[index], &value)), "%s", bad[index]);
+        cr_assert_not(bz_parse_u64(bad[index], &value), "%s", bad[index]);
     }
 }

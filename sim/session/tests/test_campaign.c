@@ -18,22 +18,22 @@ static struct bz_campaign_result run(const struct bz_program *program, uint64_t 
 }
 
 static void expect_same(const struct bz_campaign_result *a, const struct bz_campaign_result *b) {
-    cr_assert(eq(u64, a->runs, b->runs));
-    cr_assert(eq(u64, a->violations, b->violations));
-    cr_assert(eq(u64, a->digest, b->digest));
-    cr_assert(eq(u64, a->distinct, b->distinct));
-    cr_assert(eq(u64, a->handoff_orders, b->handoff_orders));
-    cr_assert(eq(u64, a->handoff_orders_once, b->handoff_orders_once));
-    cr_assert(eq(u32, a->handoff_new_ppm, b->handoff_new_ppm));
-    cr_assert(eq(u64, a->stats.steps, b->stats.steps));
-    cr_assert(eq(u64, a->stats.injected, b->stats.injected));
-    cr_assert(eq(int, memcmp(a->stats.windows, b->stats.windows, sizeof a->stats.windows), 0));
-    cr_assert(eq(int, memcmp(a->by_oracle, b->by_oracle, sizeof a->by_oracle), 0));
-    cr_assert(eq(u32, a->finding_count, b->finding_count));
+    cr_assert_eq(a->runs, b->runs);
+    cr_assert_eq(a->violations, b->violations);
+    cr_assert_eq(a->digest, b->digest);
+    cr_assert_eq(a->distinct, b->distinct);
+    cr_assert_eq(a->handoff_orders, b->handoff_orders);
+    cr_assert_eq(a->handoff_orders_once, b->handoff_orders_once);
+    cr_assert_eq(a->handoff_new_ppm, b->handoff_new_ppm);
+    cr_assert_eq(a->stats.steps, b->stats.steps);
+    cr_assert_eq(a->stats.injected, b->stats.injected);
+    cr_assert_eq(memcmp(a->stats.windows, b->stats.windows, sizeof a->stats.windows), 0);
+    cr_assert_eq(memcmp(a->by_oracle, b->by_oracle, sizeof a->by_oracle), 0);
+    cr_assert_eq(a->finding_count, b->finding_count);
     for (uint32_t index = 0; index < a->finding_count; index++) {
-        cr_assert(eq(u64, a->findings[index].seed, b->findings[index].seed));
-        cr_assert(eq(u64, a->findings[index].digest, b->findings[index].digest));
-        cr_assert(eq(u64, a->findings[index].count, b->findings[index].count));
+        cr_assert_eq(a->findings[index].seed, b->findings[index].seed);
+        cr_assert_eq(a->findings[index].digest, b->findings[index].digest);
+        cr_assert_eq(a->findings[index].count, b->findings[index].count);
         tst_text(a->findings[index].violation.message, b->findings[index].violation.message);
     }
 }
@@ -45,7 +45,7 @@ Test(campaign, result_does_not_depend_on_the_number_of_workers) {
         crowd_program(&program, variants[which / 2], BZ_ORDER_ANY);
         bool keep_going = which % 2 == 1;
         struct bz_campaign_result one = run(&program, 100, 5000, 1, keep_going);
-        cr_assert(eq(int, one.violations > 0, which / 2 == 1));
+        cr_assert_eq(one.violations > 0, which / 2 == 1);
         static const uint32_t jobs[] = {0, 2, 5};
         for (int index = 0; index < 3; index++) {
             struct bz_campaign_result many = run(&program, 100, 5000, jobs[index], keep_going);
@@ -63,14 +63,14 @@ Test(campaign, ends_exactly_with_its_first_violation) {
         first++;
     }
     struct bz_campaign_result result = run(&program, 0, first + 5000, 2, false);
-    cr_assert(eq(u64, result.runs, first + 1));
-    cr_assert(eq(u64, result.violations, 1));
-    cr_assert(eq(u64, result.findings[0].seed, first));
-    cr_assert(eq(u64, result.findings[0].digest, world->judge->digest));
-    cr_assert(not(result.is_interrupted));
+    cr_assert_eq(result.runs, first + 1);
+    cr_assert_eq(result.violations, 1);
+    cr_assert_eq(result.findings[0].seed, first);
+    cr_assert_eq(result.findings[0].digest, world->judge->digest);
+    cr_assert_not(result.is_interrupted);
     struct bz_campaign_result before = run(&program, 0, first, 2, false);
-    cr_assert(eq(u64, before.violations, 0));
-    cr_assert(eq(u64, before.runs, first));
+    cr_assert_eq(before.violations, 0);
+    cr_assert_eq(before.runs, first);
     bz_world_destroy(world);
 }
 
@@ -83,23 +83,23 @@ Test(campaign, ends_when_all_of_its_first_runs_were_cut) {
         struct bz_campaign_config config = {
             .program = &program, .seed_first = 7, .runs = 1000, .jobs = jobs, .cut_runs_max = 21};
         cr_assert(bz_campaign_run(&config, &result));
-        cr_assert(eq(u64, result.runs, 1000));
-        cr_assert(not(result.is_cut_off));
+        cr_assert_eq(result.runs, 1000);
+        cr_assert_not(result.is_cut_off);
         program.steps_max = 5;
         cr_assert(bz_campaign_run(&config, &result));
-        cr_assert(eq(u64, result.runs, 21));
-        cr_assert(eq(u64, result.out_of_steps, 21));
-        cr_assert(eq(u64, result.seed_cut, 7));
+        cr_assert_eq(result.runs, 21);
+        cr_assert_eq(result.out_of_steps, 21);
+        cr_assert_eq(result.seed_cut, 7);
         cr_assert(result.is_cut_off);
-        cr_assert(not(result.is_interrupted));
+        cr_assert_not(result.is_interrupted);
         config.runs = 21; /* all that were asked for */
         cr_assert(bz_campaign_run(&config, &result));
-        cr_assert(eq(u64, result.runs, 21));
-        cr_assert(not(result.is_cut_off));
+        cr_assert_eq(result.runs, 21);
+        cr_assert_not(result.is_cut_off);
         config.runs = 1000;
         config.cut_runs_max = 0;
         cr_assert(bz_campaign_run(&config, &result));
-        cr_assert(eq(u64, result.runs, 1000));
+        cr_assert_eq(result.runs, 1000);
     }
 }
 
@@ -108,8 +108,8 @@ Test(campaign, seeds_wrap) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     struct bz_campaign_result result = run(&program, UINT64_MAX - 9, 20, 2, false);
-    cr_assert(eq(u64, result.runs, 20));
-    cr_assert(eq(u64, result.distinct, 20));
+    cr_assert_eq(result.runs, 20);
+    cr_assert_eq(result.distinct, 20);
 }
 
 static bool stops_at_once(void *context, const struct bz_campaign_result *so_far) {
@@ -121,7 +121,7 @@ static bool stops_at_once(void *context, const struct bz_campaign_result *so_far
 
 static bool goes_on(void *context, const struct bz_campaign_result *so_far) {
     uint64_t *last = context;
-    cr_assert(le(u64, *last, so_far->runs));
+    cr_assert_leq(*last, so_far->runs);
     *last = so_far->runs;
     return true;
 }
@@ -138,20 +138,20 @@ Test(campaign, can_be_interrupted_and_says_so) {
     struct bz_campaign_result result;
     cr_assert(bz_campaign_run(&config, &result));
     cr_assert(result.is_interrupted);
-    cr_assert(lt(u64, 0, calls));
-    cr_assert(lt(u64, result.runs, 1000000));
+    cr_assert_lt(0, calls);
+    cr_assert_lt(result.runs, 1000000);
     uint64_t last = 0;
     config.runs = 5000;
     config.poll = goes_on;
     config.context = &last;
     cr_assert(bz_campaign_run(&config, &result));
-    cr_assert(not(result.is_interrupted));
-    cr_assert(eq(u64, result.runs, 5000));
+    cr_assert_not(result.is_interrupted);
+    cr_assert_eq(result.runs, 5000);
     sig_atomic_t stop = 1;
     config.stop = &stop;
     cr_assert(bz_campaign_run(&config, &result));
     cr_assert(result.is_interrupted);
-    cr_assert(eq(u64, result.runs, 0));
+    cr_assert_eq(result.runs, 0);
 }
 
 /* A task that would go on for longer than anybody waits; at its 100,000th step somebody has had
@@ -192,10 +192,10 @@ Test(campaign, can_be_interrupted_in_the_middle_of_a_run) {
         struct bz_campaign_result result;
         cr_assert(bz_campaign_run(&config, &result));
         cr_assert(result.is_interrupted);
-        cr_assert(eq(u64, result.runs, 0));
-        cr_assert(eq(u64, result.violations, 0));
-        cr_assert(le(u64, 100000, result.stats.steps));
-        cr_assert(lt(u64, result.stats.steps, 100000 + 2 * BZ_STEPS_BETWEEN_LOOKS));
+        cr_assert_eq(result.runs, 0);
+        cr_assert_eq(result.violations, 0);
+        cr_assert_leq(100000, result.stats.steps);
+        cr_assert_lt(result.stats.steps, 100000 + 2 * BZ_STEPS_BETWEEN_LOOKS);
     }
 }
 
@@ -221,8 +221,8 @@ Test(campaign, long_runs_are_those_of_single_steps) {
         while (!single->judge->is_stopped && single->judge->step < program.steps_max &&
                bz_world_step(single)) {
         }
-        cr_assert(eq(u32, world->judge->step, single->judge->step));
-        cr_assert(eq(u64, world->judge->digest, single->judge->digest));
+        cr_assert_eq(world->judge->step, single->judge->step);
+        cr_assert_eq(world->judge->digest, single->judge->digest);
         bz_world_destroy(single);
         bz_world_destroy(world);
     }
@@ -234,12 +234,12 @@ Test(campaign, counts_different_runs) {
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     program.strategy = &bz_strategy_fifo;
     struct bz_campaign_result result = run(&program, 0, 1000, 2, false);
-    cr_assert(eq(u64, result.distinct, 1));
+    cr_assert_eq(result.distinct, 1);
     cr_assert(result.distinct_is_exact);
     program.strategy = &bz_strategy_random;
     result = run(&program, 0, 1000, 2, false);
-    cr_assert(lt(u64, 900, result.distinct));
-    cr_assert(le(u64, result.distinct, 1000));
+    cr_assert_lt(900, result.distinct);
+    cr_assert_leq(result.distinct, 1000);
 }
 
 /* What a campaign says is what its runs were; and its estimate is near what further runs show. */
@@ -272,13 +272,13 @@ Test(campaign, counts_orders_of_hand_offs_and_foretells_new_ones) {
     bz_world_destroy(world);
     struct bz_campaign_result result = run(&program, 0, RUNS, 1, false);
     cr_assert(result.handoff_is_exact);
-    cr_assert(eq(u64, result.handoff_orders, distinct));
-    cr_assert(eq(u64, result.handoff_orders_once, once));
-    cr_assert(eq(u32, result.handoff_new_ppm, (once * 1000000 + RUNS / 2) / RUNS));
+    cr_assert_eq(result.handoff_orders, distinct);
+    cr_assert_eq(result.handoff_orders_once, once);
+    cr_assert_eq(result.handoff_new_ppm, (once * 1000000 + RUNS / 2) / RUNS);
     uint64_t foretold = (uint64_t)result.handoff_new_ppm * RUNS / 1000000;
-    cr_assert(lt(u64, 100, new_ones), "too few to compare");
-    cr_assert(le(u64, foretold > new_ones ? foretold - new_ones : new_ones - foretold, RUNS / 40),
-              "foretold %u, and there were %u", (unsigned)foretold, (unsigned)new_ones);
+    cr_assert_lt(100, new_ones, "too few to compare");
+    cr_assert_leq(foretold > new_ones ? foretold - new_ones : new_ones - foretold, RUNS / 40,
+                  "foretold %u, and there were %u", (unsigned)foretold, (unsigned)new_ones);
 }
 
 Test(campaign, keeps_no_memory) {
@@ -288,7 +288,7 @@ Test(campaign, keeps_no_memory) {
     size_t before = mallinfo2().uordblks;
     run(&program, 0, 20000, 2, false);
     size_t after = mallinfo2().uordblks;
-    cr_assert(le(sz, after, before + 4096));
+    cr_assert_leq(after, before + 4096);
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -326,8 +326,8 @@ struct seen {
 
 static void see_finding(void *context, uint32_t place, const struct bz_finding *finding) {
     struct seen *seen = context;
-    cr_assert(lt(u32, place, BZ_FINDINGS_MAX));
-    cr_assert(lt(u64, seen->runs, finding->seed + 1), "a finding before an earlier one");
+    cr_assert_lt(place, BZ_FINDINGS_MAX);
+    cr_assert_lt(seen->runs, finding->seed + 1, "a finding before an earlier one");
     seen->runs = finding->seed + 1;
     seen->findings++;
 }
@@ -337,7 +337,7 @@ static void see_state(void *context, const struct bz_campaign_state *state, bool
     (void)is_last;
     cr_assert(seen->findings == seen->states || state->result.runs >= seen->runs);
     if (seen->findings > seen->states) {
-        cr_assert(eq(u64, state->result.runs, seen->runs), "not the state right after the finding");
+        cr_assert_eq(state->result.runs, seen->runs, "not the state right after the finding");
         seen->states++;
     }
 }
@@ -367,10 +367,10 @@ static void expect_findings(const struct bz_program *program,
         }
     }
     bz_world_destroy(world);
-    cr_assert(eq(u32, result->finding_count, count));
+    cr_assert_eq(result->finding_count, count);
     for (uint32_t index = 0; index < count; index++) {
-        cr_assert(eq(u64, result->findings[index].seed, kept[index].seed));
-        cr_assert(eq(u64, result->findings[index].count, kept[index].count));
+        cr_assert_eq(result->findings[index].seed, kept[index].seed);
+        cr_assert_eq(result->findings[index].count, kept[index].count);
     }
 }
 
@@ -389,8 +389,8 @@ Test(campaign, equal_findings_are_counted_and_passed_on_in_order_of_seeds) {
                                             .context = &seen};
         struct bz_campaign_result result;
         cr_assert(bz_campaign_run(&config, &result));
-        cr_assert(eq(u64, result.violations, 3000));
-        cr_assert(eq(u64, seen.findings, BZ_FINDINGS_MAX + 1), "the rare one came too soon");
+        cr_assert_eq(result.violations, 3000);
+        cr_assert_eq(seen.findings, BZ_FINDINGS_MAX + 1, "the rare one came too soon");
         expect_findings(&program, &result);
     }
 }

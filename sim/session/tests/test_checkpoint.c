@@ -53,29 +53,29 @@ static bool parse(const char *text, size_t length, char *error) {
 static void stop_and_resume(void) {
     char error[BZ_ERROR_BYTES] = "";
     char *text = bz_checkpoint_print(&plan, &state);
-    cr_assert(le(sz, strlen(text), BZ_CHECKPOINT_BYTES_MAX));
+    cr_assert_leq(strlen(text), BZ_CHECKPOINT_BYTES_MAX);
     cr_assert(parse(text, strlen(text), error), "%s", error);
     char *again = bz_checkpoint_print(&plan_read, &state_read);
     tst_text(again, text);
     free(again);
     free(text);
-    cr_assert(ne(ptr, (void *)plan_read.program.scenario, NULL));
+    cr_assert_not_null((void *)plan_read.program.scenario);
     plan = plan_read;
     state = state_read;
 }
 
 /* Every byte: a number that a checkpoint leaves out shows here. */
 static void expect_same(const struct bz_campaign_result *a, const struct bz_campaign_result *b) {
-    cr_assert(eq(u64, a->runs, b->runs));
-    cr_assert(eq(u64, a->digest, b->digest));
-    cr_assert(eq(u64, a->distinct, b->distinct));
-    cr_assert(eq(u64, a->handoff_orders_once, b->handoff_orders_once));
-    cr_assert(eq(u32, a->finding_count, b->finding_count));
+    cr_assert_eq(a->runs, b->runs);
+    cr_assert_eq(a->digest, b->digest);
+    cr_assert_eq(a->distinct, b->distinct);
+    cr_assert_eq(a->handoff_orders_once, b->handoff_orders_once);
+    cr_assert_eq(a->finding_count, b->finding_count);
     for (uint32_t index = 0; index < a->finding_count; index++) {
-        cr_assert(eq(u64, a->findings[index].count, b->findings[index].count));
+        cr_assert_eq(a->findings[index].count, b->findings[index].count);
         tst_text(a->findings[index].violation.message, b->findings[index].violation.message);
     }
-    cr_assert(eq(int, memcmp(a, b, offsetof(struct bz_campaign_result, findings)), 0));
+    cr_assert_eq(memcmp(a, b, offsetof(struct bz_campaign_result, findings)), 0);
 }
 
 Test(checkpoint, a_campaign_in_pieces_is_one_campaign) {
@@ -83,13 +83,13 @@ Test(checkpoint, a_campaign_in_pieces_is_one_campaign) {
     for (int which = 0; which < 2; which++) {
         new_plan(which == 0 ? &crowd_sound : &crowd_drops, 38000);
         struct bz_campaign_result whole = go_on(plan.runs, 1);
-        cr_assert(eq(int, whole.violations > 0, which == 1));
-        cr_assert(not(whole.distinct_is_exact), "too few runs to tell");
+        cr_assert_eq(whole.violations > 0, which == 1);
+        cr_assert_not(whole.distinct_is_exact, "too few runs to tell");
         new_plan(plan.program.variant, 38000);
         struct bz_campaign_result last = {.runs = 0};
         for (size_t index = 0; index < sizeof pieces / sizeof pieces[0]; index++) {
             last = go_on(pieces[index], 1 + (uint32_t)index % 3);
-            cr_assert(eq(u64, last.runs, pieces[index]));
+            cr_assert_eq(last.runs, pieces[index]);
             stop_and_resume();
         }
         expect_same(&last, &whole);
@@ -134,9 +134,9 @@ Test(checkpoint, what_was_interrupted_goes_on_as_if_nothing_had_happened) {
     struct bz_campaign_result cut;
     cr_assert(bz_campaign_run(&config, &cut));
     cr_assert(cut.is_interrupted);
-    cr_assert(lt(u64, 0, state.result.runs), "no chunk is whole");
-    cr_assert(lt(u64, cut.runs, RUNS));
-    cr_assert(lt(u64, state.result.stats.steps, cut.stats.steps), "no run was cut in the middle");
+    cr_assert_lt(0, state.result.runs, "no chunk is whole");
+    cr_assert_lt(cut.runs, RUNS);
+    cr_assert_lt(state.result.stats.steps, cut.stats.steps, "no run was cut in the middle");
     struct bz_campaign_result last = go_on(RUNS, 1);
     expect_same(&last, &whole);
 }
@@ -145,9 +145,9 @@ Test(checkpoint, what_was_interrupted_goes_on_as_if_nothing_had_happened) {
 
 static void expect_refused(const char *text, size_t length, const char *reason) {
     char error[BZ_ERROR_BYTES] = "";
-    cr_assert(not(parse(text, length, error)), "accepted: %s", reason);
-    cr_assert(eq(int, strncmp(error, "there", 5), 0), "%s", error);
-    cr_assert(ne(ptr, strstr(error, reason), NULL), "'%s' does not say '%s'", error, reason);
+    cr_assert_not(parse(text, length, error), "accepted: %s", reason);
+    cr_assert_eq(strncmp(error, "there", 5), 0, "%s", error);
+    cr_assert_not_null(strstr(error, reason), "'%s' does not say '%s'", error, reason);
 }
 
 Test(checkpoint, what_is_damaged_or_foreign_is_refused) {
@@ -174,8 +174,8 @@ static void expect_senseless(const char *from, const char *to) {
     (void)go_on(1000, 1);
     char *text = bz_checkpoint_print(&plan, &state);
     char *place = strstr(text, from);
-    cr_assert(ne(ptr, place, NULL), "there is no %s", from);
-    cr_assert(eq(sz, strlen(from), strlen(to)));
+    cr_assert_not_null(place, "there is no %s", from);
+    cr_assert_eq(strlen(from), strlen(to));
     memcpy(place, to, strlen(to));
     bz_checkpoint_sign(text);
     expect_refused(text, strlen(text), "there: ");

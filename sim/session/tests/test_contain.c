@@ -60,7 +60,7 @@ static void eats(void *context) {
 static void expect_death(const struct bz_contain *contain, void (*run)(void *), int argument,
                          const char *oracle, const char *how) {
     struct bz_death death;
-    cr_assert(eq(int, bz_contain_call(contain, NULL, run, &argument, &death), BZ_CHILD_DIED));
+    cr_assert_eq(bz_contain_call(contain, NULL, run, &argument, &death), BZ_CHILD_DIED);
     tst_text(death.oracle, oracle);
     tst_text(death.how, how);
 }
@@ -68,8 +68,8 @@ static void expect_death(const struct bz_contain *contain, void (*run)(void *), 
 Test(contain, names_how_a_child_ends) {
     struct bz_death death;
     int *shared = bz_shared_alloc(sizeof *shared);
-    cr_assert(eq(int, bz_contain_call(&brief, NULL, returns, shared, &death), BZ_CHILD_DONE));
-    cr_assert(eq(int, *shared, 7));
+    cr_assert_eq(bz_contain_call(&brief, NULL, returns, shared, &death), BZ_CHILD_DONE);
+    cr_assert_eq(*shared, 7);
     bz_shared_free(shared, sizeof *shared);
     expect_death(&brief, ends, 0, "exit", "the process ended with status 0");
     expect_death(&brief, ends, 3, "exit", "the process ended with status 3");
@@ -90,8 +90,8 @@ Test(contain, tells_what_may_have_come_from_outside) {
     for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {
         struct bz_death death;
         int number = numbers[index];
-        cr_assert(eq(int, bz_contain_call(&brief, NULL, crashes, &number, &death), BZ_CHILD_DIED));
-        cr_assert(eq(int, death.is_killed, index < 2));
+        cr_assert_eq(bz_contain_call(&brief, NULL, crashes, &number, &death), BZ_CHILD_DIED);
+        cr_assert_eq(death.is_killed, index < 2);
     }
 }
 
@@ -119,13 +119,13 @@ Test(contain, leaves_signals_from_outside_to_its_parent) {
     while (__atomic_load_n(&talk->is_ready, __ATOMIC_ACQUIRE) == 0) {
         bz_child_rest();
     }
-    cr_assert(eq(int, kill(child.pid, SIGTERM), 0));
-    cr_assert(eq(int, kill(child.pid, SIGHUP), 0));
+    cr_assert_eq(kill(child.pid, SIGTERM), 0);
+    cr_assert_eq(kill(child.pid, SIGHUP), 0);
     __atomic_store_n(&talk->is_over, 1, __ATOMIC_RELEASE);
     while ((state = bz_child_look(&child, &death)) == BZ_CHILD_RUNS) {
         bz_child_wait(children, 1);
     }
-    cr_assert(eq(int, state, BZ_CHILD_DONE));
+    cr_assert_eq(state, BZ_CHILD_DONE);
     bz_shared_free(talk, sizeof *talk);
 }
 
@@ -146,7 +146,7 @@ Test(contain, child_of_a_large_process_is_not_large) {
     for (size_t offset = 0; offset < bytes; offset += 4096) {
         block[offset] = 1;
     }
-    cr_assert(eq(int, bz_contain_call(&narrow, NULL, takes_time, count, &death), BZ_CHILD_DONE));
+    cr_assert_eq(bz_contain_call(&narrow, NULL, takes_time, count, &death), BZ_CHILD_DONE);
     if (!BZ_SAN_ADDRESS) {
         expect_death(&narrow, eats, 0, "memory", "the process took more than 64 MiB");
     }
@@ -170,8 +170,8 @@ Test(contain, progress_is_no_hang) {
     struct bz_death death;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     struct bz_world *world = bz_program_new_world(&program);
-    cr_assert(eq(int, bz_contain_call(&brief, world, makes_progress, world->judge, &death),
-                 BZ_CHILD_DONE));
+    cr_assert_eq(bz_contain_call(&brief, world, makes_progress, world->judge, &death),
+                 BZ_CHILD_DONE);
     bz_world_destroy(world);
 }
 
@@ -202,9 +202,9 @@ Test(contain, a_reader_that_takes_its_time_is_no_hang) {
             got += (size_t)part; /* after twelve looks of 50 ms */
         }
     }
-    cr_assert(eq(int, state, BZ_CHILD_DIED));
+    cr_assert_eq(state, BZ_CHILD_DIED);
     tst_text(death.how, "no end, and no CPU time taken for 200 ms");
-    cr_assert(eq(sz, got, 1000 * 1000));
+    cr_assert_eq(got, 1000 * 1000);
 }
 
 /* A step that ends never is a hang, whatever happens in it; and so is a set-up that sleeps. */
@@ -223,12 +223,11 @@ Test(contain, events_in_a_step_are_no_progress) {
     struct bz_death death;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     struct bz_world *world = bz_program_new_world(&program);
-    cr_assert(
-        eq(int, bz_contain_call(&brief, world, reports_for_ever, world, &death), BZ_CHILD_DIED));
+    cr_assert_eq(bz_contain_call(&brief, world, reports_for_ever, world, &death), BZ_CHILD_DIED);
     tst_text(death.oracle, "hang");
     bz_world_destroy(world);
     world = bz_program_new_world(&program);
-    cr_assert(eq(int, bz_contain_call(&impatient, world, sleeps, NULL, &death), BZ_CHILD_DIED));
+    cr_assert_eq(bz_contain_call(&impatient, world, sleeps, NULL, &death), BZ_CHILD_DIED);
     tst_text(death.how, "no end, and no CPU time taken for 200 ms");
     bz_world_destroy(world);
 }
@@ -249,13 +248,12 @@ Test(contain, what_was_written_over_is_a_crash) {
     struct bz_death death;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     struct bz_world *world = bz_program_new_world(&program);
-    cr_assert(
-        eq(int, bz_contain_call(&brief, world, writes_over_judge, world, &death), BZ_CHILD_DIED));
+    cr_assert_eq(bz_contain_call(&brief, world, writes_over_judge, world, &death), BZ_CHILD_DIED);
     bz_judge_died(world->judge, death.oracle, death.how);
-    cr_assert(eq(int, bz_judge_verdict(world->judge), BZ_RUN_VIOLATED));
+    cr_assert_eq(bz_judge_verdict(world->judge), BZ_RUN_VIOLATED);
     tst_text(bz_judge_violation(world->judge)->oracle, "crash");
     (void)bz_judge_log_events(world->judge); /* allocates */
-    cr_assert(eq(int, bz_program_run(&program, world, 1), BZ_RUN_PASSED));
+    cr_assert_eq(bz_program_run(&program, world, 1), BZ_RUN_PASSED);
     bz_world_destroy(world);
 }
 
@@ -271,10 +269,10 @@ Test(contain, changes_no_run) {
         struct bz_world *world = bz_program_new_world(&program);
         struct bz_world *other = bz_program_new_world(&contained);
         for (uint64_t seed = 0; seed < 20; seed++) {
-            cr_assert(eq(int, bz_program_run(&program, world, seed),
-                         bz_program_run(&contained, other, seed)));
-            cr_assert(eq(u64, bz_judge_digest(world->judge), bz_judge_digest(other->judge)));
-            cr_assert(eq(u32, bz_judge_steps(world->judge), bz_judge_steps(other->judge)));
+            cr_assert_eq(bz_program_run(&program, world, seed),
+                         bz_program_run(&contained, other, seed));
+            cr_assert_eq(bz_judge_digest(world->judge), bz_judge_digest(other->judge));
+            cr_assert_eq(bz_judge_steps(world->judge), bz_judge_steps(other->judge));
         }
         bz_world_destroy(world);
         bz_world_destroy(other);
@@ -284,13 +282,13 @@ Test(contain, changes_no_run) {
         for (int index = 0; index < 2; index++) {
             bz_trace_init(&traces[index]);
             cr_assert(bz_record(index == 0 ? &program : &contained, 4, &traces[index], &report));
-            cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+            cr_assert_eq(report.result, BZ_REPLAY_MATCHED);
             texts[index] = bz_trace_print(&traces[index]);
         }
         tst_text(texts[0], texts[1]);
         char error[BZ_TRACE_ERROR_BYTES];
         cr_assert(bz_replay_trace(&traces[0], &contained, &report, error, sizeof error));
-        cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+        cr_assert_eq(report.result, BZ_REPLAY_MATCHED);
         for (int index = 0; index < 2; index++) {
             free(texts[index]);
             bz_trace_fini(&traces[index]);
@@ -320,23 +318,23 @@ Test(contain, a_campaign_goes_on_after_a_death) {
         struct bz_campaign_config config = {
             .program = &program, .runs = 60, .jobs = 1 + 2 * index, .keep_going = true};
         cr_assert(bz_campaign_run(&config, &results[index]));
-        cr_assert(eq(u64, results[index].runs, 60));
-        cr_assert(lt(u64, 0, results[index].by_oracle[bz_oracle_index("exit")]));
-        cr_assert(lt(u64, results[index].violations, 60));
+        cr_assert_eq(results[index].runs, 60);
+        cr_assert_lt(0, results[index].by_oracle[bz_oracle_index("exit")]);
+        cr_assert_lt(results[index].violations, 60);
     }
-    cr_assert(eq(u64, results[0].digest, results[1].digest));
-    cr_assert(eq(u64, results[0].stats.steps, results[1].stats.steps));
+    cr_assert_eq(results[0].digest, results[1].digest);
+    cr_assert_eq(results[0].stats.steps, results[1].stats.steps);
     struct bz_trace trace;
     struct bz_replay_report report;
     char error[BZ_TRACE_ERROR_BYTES];
     const struct bz_finding *finding = &results[0].findings[0];
     bz_trace_init(&trace);
     cr_assert(bz_record(&program, finding->seed, &trace, &report));
-    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
-    cr_assert(eq(u64, report.digest, finding->digest));
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED);
+    cr_assert_eq(report.digest, finding->digest);
     tst_text(trace.verdict.oracle, finding->violation.oracle);
     cr_assert(bz_replay_trace(&trace, &program, &report, error, sizeof error));
-    cr_assert(eq(int, report.result, BZ_REPLAY_MATCHED));
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED);
     bz_trace_fini(&trace);
 }
 
@@ -389,7 +387,7 @@ static void campaign_of_sleepers(const struct bz_program *program, uint64_t firs
                                         .on_run = note_verdict,
                                         .context = verdicts};
     cr_assert(bz_campaign_run(&config, result));
-    cr_assert(eq(u64, result->runs, runs));
+    cr_assert_eq(result->runs, runs);
 }
 
 Test(contain, what_ran_before_decides_no_verdict) {
@@ -413,15 +411,15 @@ Test(contain, what_ran_before_decides_no_verdict) {
     for (uint32_t jobs = 1; jobs <= 2; jobs++) {
         memset(verdicts, 0, sizeof verdicts);
         campaign_of_sleepers(&program, 0, SLEEPERS, jobs, verdicts, result);
-        cr_assert(eq(int, memcmp(wanted, verdicts, sizeof wanted), 0));
-        cr_assert(eq(u64, result->by_oracle[bz_oracle_index("hang")], hangs));
+        cr_assert_eq(memcmp(wanted, verdicts, sizeof wanted), 0);
+        cr_assert_eq(result->by_oracle[bz_oracle_index("hang")], hangs);
     }
     memset(verdicts, 0, sizeof verdicts);
     for (uint64_t seed = SLEEPERS; seed-- > 0;) { /* alone, and in another order */
         campaign_of_sleepers(&program, seed, 1, 1, verdicts, result);
     }
-    cr_assert(eq(int, memcmp(wanted, verdicts, sizeof wanted), 0));
-    cr_assert(le(u64, 2, hangs));
+    cr_assert_eq(memcmp(wanted, verdicts, sizeof wanted), 0);
+    cr_assert_leq(2, hangs);
     free(result);
 }
 
@@ -445,8 +443,8 @@ Test(contain, memory_of_earlier_runs_decides_no_verdict) {
     program.contain = narrow;
     struct bz_campaign_config config = {.program = &program, .runs = 60, .keep_going = true};
     cr_assert(bz_campaign_run(&config, result));
-    cr_assert(eq(u64, result->runs, 60));
-    cr_assert(eq(u64, result->by_oracle[bz_oracle_index("memory")], 0));
+    cr_assert_eq(result->runs, 60);
+    cr_assert_eq(result->by_oracle[bz_oracle_index("memory")], 0);
     free(result);
 }
 
@@ -457,9 +455,9 @@ Test(contain, needs_no_proc_to_see_a_sleep) {
         mount("none", "/proc", "tmpfs", 0, NULL) != 0) {
         cr_skip_test("no right to hide /proc");
     }
-    cr_assert(ne(int, access("/proc/self/stat", F_OK), 0));
+    cr_assert_neq(access("/proc/self/stat", F_OK), 0);
     struct bz_death death;
-    cr_assert(eq(int, bz_contain_call(&impatient, NULL, sleeps, NULL, &death), BZ_CHILD_DIED));
+    cr_assert_eq(bz_contain_call(&impatient, NULL, sleeps, NULL, &death), BZ_CHILD_DIED);
     tst_text(death.how, "no end, and no CPU time taken for 200 ms");
 }
 
@@ -484,10 +482,10 @@ static void starts_thread(void *word) {
 Test(contain, stays_one_process, .disabled = BZ_SAN_ADDRESS || BZ_SAN_THREAD) {
     struct bz_death death;
     int *word = bz_shared_alloc(sizeof *word);
-    cr_assert(eq(int, bz_contain_call(&brief, NULL, forks, NULL, &death), BZ_CHILD_DIED));
+    cr_assert_eq(bz_contain_call(&brief, NULL, forks, NULL, &death), BZ_CHILD_DIED);
     tst_text(death.oracle, "crash");
     tst_text(death.how, "a call of fork(): a simulation is one process");
-    cr_assert(eq(int, bz_contain_call(&brief, NULL, starts_thread, word, &death), BZ_CHILD_DONE));
-    cr_assert(eq(int, *word, 1));
+    cr_assert_eq(bz_contain_call(&brief, NULL, starts_thread, word, &death), BZ_CHILD_DONE);
+    cr_assert_eq(*word, 1);
     bz_shared_free(word, sizeof *word);
 }

@@ -52,7 +52,7 @@ static void run(const struct bz_variant *variant, uint64_t runs, uint32_t jobs) 
 }
 
 static const struct bz_violation *finding(void) {
-    cr_assert(eq(u32, result.finding_count, 1));
+    cr_assert_eq(result.finding_count, 1);
     const struct bz_violation *violation = &result.findings[0].violation;
     tst_text(violation->oracle, "nondeterminism");
     return violation;
@@ -68,13 +68,13 @@ Test(determinism, a_static_counter_is_found_soon_with_step_task_and_both_events)
     period = 301; /* the first run and its repetition are equal */
     run(&counting, 20000, 1);
     const struct bz_violation *violation = finding();
-    cr_assert(lt(u64, 1, result.runs));
-    cr_assert(le(u64, result.runs, BZ_DETERMINISM_FIRST));
+    cr_assert_lt(1, result.runs);
+    cr_assert_leq(result.runs, BZ_DETERMINISM_FIRST);
     cr_assert(says(violation, "differ at step "), "%s", violation->message);
     cr_assert(says(violation, ", task guest-"), "%s", violation->message);
     cr_assert(says(violation, "suspend"), "%s", violation->message);
-    cr_assert(lt(u32, 0, violation->step));
-    cr_assert(lt(u32, 0, violation->task));
+    cr_assert_lt(0, violation->step);
+    cr_assert_lt(0, violation->task);
 }
 
 /* Four workers share the counter, and count at once. */
@@ -82,13 +82,13 @@ Test(determinism, is_judged_by_every_worker) {
     period = 3;
     run(&counting, 20000, 4);
     (void)finding();
-    cr_assert(le(u64, result.runs, BZ_DETERMINISM_FIRST));
+    cr_assert_leq(result.runs, BZ_DETERMINISM_FIRST);
 }
 
 Test(determinism, the_repetition_sets_up_again) {
     run(&once, 100, 1);
     (void)finding();
-    cr_assert(eq(u64, result.runs, 1));
+    cr_assert_eq(result.runs, 1);
 }
 
 Test(determinism, without_a_second_difference_the_digests_are_named) {
@@ -104,7 +104,7 @@ Test(determinism, an_address_is_found) {
 
 Test(determinism, later_runs_are_judged_too) {
     cr_assert(bz_determinism_is_due(0) && bz_determinism_is_due(BZ_DETERMINISM_FIRST - 1));
-    cr_assert(not(bz_determinism_is_due(BZ_DETERMINISM_FIRST)));
+    cr_assert_not(bz_determinism_is_due(BZ_DETERMINISM_FIRST));
     cr_assert(bz_determinism_is_due(UINT64_C(3) * BZ_DETERMINISM_EVERY));
 }
 
@@ -117,13 +117,13 @@ Test(determinism, a_large_run_is_repeated_without_the_stacks_of_the_first) {
     program.steps_max = 1000000;
     struct bz_campaign_config config = {.program = &program, .runs = 2};
     cr_assert(bz_campaign_run(&config, &result), "%s", result.lack);
-    cr_assert(eq(u64, result.violations, 0));
-    cr_assert(eq(u64, result.runs, 2));
-    cr_assert(eq(u64, result.out_of_steps, 0));
+    cr_assert_eq(result.violations, 0);
+    cr_assert_eq(result.runs, 2);
+    cr_assert_eq(result.out_of_steps, 0);
 }
 
 Test(determinism, a_world_that_keeps_its_state_passes) {
     run(&crowd_sound, 5000, 2);
-    cr_assert(eq(u64, result.violations, 0));
-    cr_assert(eq(u64, result.runs, 5000));
+    cr_assert_eq(result.violations, 0);
+    cr_assert_eq(result.runs, 5000);
 }

@@ -6,7 +6,7 @@
 
 static struct bz_distinct *with(uint32_t capacity) {
     struct bz_distinct *distinct = calloc(1, sizeof *distinct);
-    cr_assert(ne(ptr, distinct, NULL));
+    cr_assert_not_null(distinct);
     bz_distinct_init(distinct, capacity);
     return distinct;
 }
@@ -22,28 +22,28 @@ static void add(struct bz_distinct *distinct, uint64_t first, uint64_t count, ui
 
 static void expect_near(uint64_t got, uint64_t expected, uint64_t percent) {
     uint64_t error = got > expected ? got - expected : expected - got;
-    cr_assert(le(u64, 100 * error, percent * expected), "%llu is not near %llu",
-              (unsigned long long)got, (unsigned long long)expected);
+    cr_assert_leq(100 * error, percent * expected, "%llu is not near %llu", (unsigned long long)got,
+                  (unsigned long long)expected);
 }
 
 Test(distinct, is_exact_while_there_is_room) {
     struct bz_distinct *distinct = with(BZ_DISTINCT_KEPT);
-    cr_assert(eq(u64, bz_distinct_count(distinct), 0));
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 1000000));
+    cr_assert_eq(bz_distinct_count(distinct), 0);
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 1000000);
     add(distinct, 1, 3, 2);
     add(distinct, 10, 4, 1);
-    cr_assert(eq(u64, bz_distinct_count(distinct), 7));
-    cr_assert(eq(u64, bz_distinct_once(distinct), 4));
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 400000)); /* 4 of 10 */
+    cr_assert_eq(bz_distinct_count(distinct), 7);
+    cr_assert_eq(bz_distinct_once(distinct), 4);
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 400000); /* 4 of 10 */
     add(distinct, 10, 4, 1);
-    cr_assert(eq(u64, bz_distinct_once(distinct), 0));
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 0));
+    cr_assert_eq(bz_distinct_once(distinct), 0);
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 0);
     add(distinct, 100, BZ_DISTINCT_KEPT - 7, 1);
-    cr_assert(eq(u64, bz_distinct_count(distinct), BZ_DISTINCT_KEPT));
-    cr_assert(eq(u64, bz_distinct_once(distinct), BZ_DISTINCT_KEPT - 7));
+    cr_assert_eq(bz_distinct_count(distinct), BZ_DISTINCT_KEPT);
+    cr_assert_eq(bz_distinct_once(distinct), BZ_DISTINCT_KEPT - 7);
     cr_assert(bz_distinct_is_exact(distinct));
     add(distinct, 100000, 1, 1);
-    cr_assert(not(bz_distinct_is_exact(distinct)));
+    cr_assert_not(bz_distinct_is_exact(distinct));
     free(distinct);
 }
 
@@ -51,14 +51,14 @@ Test(distinct, rounds_to_the_nearest_millionth) {
     struct bz_distinct *distinct = with(16);
     add(distinct, 1, 1, 2);
     add(distinct, 2, 1, 1);
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 333333));
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 333333);
     add(distinct, 3, 1, 1);
     add(distinct, 1, 1, 2);
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 333333));
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 333333);
     add(distinct, 4, 4, 1);
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 600000));
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 600000);
     add(distinct, 8, 2, 1);
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 666667));
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 666667);
     free(distinct);
 }
 
@@ -70,8 +70,8 @@ Test(distinct, tells_apart_what_collides) {
             bz_distinct_add(distinct, value << 48u | UINT64_C(0xffff00000000));
         }
     }
-    cr_assert(eq(u64, bz_distinct_count(distinct), 64));
-    cr_assert(eq(u64, bz_distinct_once(distinct), 0));
+    cr_assert_eq(bz_distinct_count(distinct), 64);
+    cr_assert_eq(bz_distinct_once(distinct), 0);
     free(distinct);
 }
 
@@ -83,8 +83,8 @@ Test(distinct, estimates_what_does_not_fit) {
         add(distinct, 1, 100000, 2);
         add(distinct, 200001, 50000, 1);
         add(distinct, 1, 1, 250000);
-        cr_assert(not(bz_distinct_is_exact(distinct)));
-        cr_assert(le(u32, distinct->count, capacities[index]));
+        cr_assert_not(bz_distinct_is_exact(distinct));
+        cr_assert_leq(distinct->count, capacities[index]);
         expect_near(bz_distinct_count(distinct), 150000, index == 0 ? 12 : 2);
         expect_near(bz_distinct_once(distinct), 50000, index == 0 ? 18 : 4);
         expect_near(bz_distinct_new_ppm(distinct), 100000, index == 0 ? 18 : 4);
@@ -116,9 +116,9 @@ Test(distinct, does_not_depend_on_the_order_of_values) {
     for (uint64_t value = 3000; value > 0; value--) {
         add(other, value, 1, value <= 1500 ? 2 : 1);
     }
-    cr_assert(eq(u64, bz_distinct_count(one), bz_distinct_count(other)));
-    cr_assert(eq(u64, bz_distinct_once(one), bz_distinct_once(other)));
-    cr_assert(eq(u64, one->skip_mask, other->skip_mask));
+    cr_assert_eq(bz_distinct_count(one), bz_distinct_count(other));
+    cr_assert_eq(bz_distinct_once(one), bz_distinct_once(other));
+    cr_assert_eq(one->skip_mask, other->skip_mask);
     free(other);
     free(one);
 }
@@ -129,13 +129,13 @@ Test(distinct, keeps_at_least_one) {
     bz_distinct_add(distinct, 0);
     bz_distinct_add(distinct, UINT64_C(1)
                                   << 40u); /* no bit that is skipped before this one helps */
-    cr_assert(eq(u32, distinct->count, 1));
+    cr_assert_eq(distinct->count, 1);
     for (uint64_t bit = 0; bit < 64; bit++) {
         bz_distinct_add(distinct, UINT64_C(1) << bit);
     }
-    cr_assert(eq(u32, distinct->count, 1));
-    cr_assert(eq(u64, bz_distinct_count(distinct), 66), "no more than were seen");
-    cr_assert(eq(u32, bz_distinct_new_ppm(distinct), 1000000));
+    cr_assert_eq(distinct->count, 1);
+    cr_assert_eq(bz_distinct_count(distinct), 66, "no more than were seen");
+    cr_assert_eq(bz_distinct_new_ppm(distinct), 1000000);
     free(distinct);
 }
 
@@ -154,13 +154,12 @@ Test(distinct, joined_parts_are_one_whole) {
             bz_distinct_join(joined, own);
             free(own);
         }
-        cr_assert(not(bz_distinct_is_exact(whole)));
-        cr_assert(eq(u64, joined->total, whole->total), "%u parts", parts);
-        cr_assert(eq(u64, joined->skip_mask, whole->skip_mask), "%u parts", parts);
-        cr_assert(eq(u32, joined->count, whole->count), "%u parts", parts);
-        cr_assert(eq(u32, joined->once, whole->once), "%u parts", parts);
-        cr_assert(
-            eq(int, memcmp(joined->kept, whole->kept, whole->count * sizeof whole->kept[0]), 0));
+        cr_assert_not(bz_distinct_is_exact(whole));
+        cr_assert_eq(joined->total, whole->total, "%u parts", parts);
+        cr_assert_eq(joined->skip_mask, whole->skip_mask, "%u parts", parts);
+        cr_assert_eq(joined->count, whole->count, "%u parts", parts);
+        cr_assert_eq(joined->once, whole->once, "%u parts", parts);
+        cr_assert_eq(memcmp(joined->kept, whole->kept, whole->count * sizeof whole->kept[0]), 0);
         free(joined);
         free(whole);
     }
@@ -178,9 +177,9 @@ Test(distinct, errs_by_less_than_two_percent) {
         }
         uint64_t got = bz_distinct_count(distinct);
         uint64_t error = (got > values ? got - values : values - got) * 10000 / values;
-        cr_assert(lt(u64, error, 200), "%llu values", (unsigned long long)values);
+        cr_assert_lt(error, 200, "%llu values", (unsigned long long)values);
         square_sum += error * error;
         free(distinct);
     }
-    cr_assert(lt(u64, square_sum, UINT64_C(40) * 100 * 100), "the standard error is above 1 %%");
+    cr_assert_lt(square_sum, UINT64_C(40) * 100 * 100, "the standard error is above 1 %%");
 }

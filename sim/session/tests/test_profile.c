@@ -28,20 +28,20 @@ Test(profile, tells_how_long_runs_are) {
         crowd_program(&program, &crowd_sound, (enum bz_order)order);
         struct bz_profile profile = measure(&program);
         uint64_t mean = mean_steps(&program);
-        cr_assert(lt(u64, mean * 3 / 4, profile.steps));
-        cr_assert(lt(u64, profile.steps, mean * 5 / 4));
-        cr_assert(eq(u32, profile.tasks, 4));
+        cr_assert_lt(mean * 3 / 4, profile.steps);
+        cr_assert_lt(profile.steps, mean * 5 / 4);
+        cr_assert_eq(profile.tasks, 4);
         uint32_t sum = 0;
         for (uint32_t task = 0; task < BZ_PROFILE_TASKS_MAX; task++) {
-            cr_assert(eq(int, profile.task_steps[task] > 1, task >= 1 && task <= 4));
+            cr_assert_eq(profile.task_steps[task] > 1, task >= 1 && task <= 4);
             sum += profile.task_steps[task];
         }
-        cr_assert(le(u32, sum, profile.steps)); /* the rest are timers and cancels */
-        cr_assert(lt(u32, profile.steps / 2, sum));
-        cr_assert(ne(u64, profile.cancellers, 0)); /* guests 2 to 4, into guest 1 */
-        cr_assert(eq(u64, profile.cancellers & ~UINT64_C(0x1c), 0));
-        cr_assert(lt(u32, 2, profile.points));
-        cr_assert(le(u32, profile.points, 2 * profile.steps));
+        cr_assert_leq(sum, profile.steps); /* the rest are timers and cancels */
+        cr_assert_lt(profile.steps / 2, sum);
+        cr_assert_neq(profile.cancellers, 0); /* guests 2 to 4, into guest 1 */
+        cr_assert_eq(profile.cancellers & ~UINT64_C(0x1c), 0);
+        cr_assert_lt(2, profile.points);
+        cr_assert_leq(profile.points, 2 * profile.steps);
     }
 }
 
@@ -52,9 +52,9 @@ Test(profile, is_the_same_every_time) {
     program.strategy = &bz_strategy_pct;
     program.cancels_max = 7;
     struct bz_profile again = measure(&program);
-    cr_assert(eq(int, memcmp(&once, &again, sizeof once), 0));
+    cr_assert_eq(memcmp(&once, &again, sizeof once), 0);
     program.cancel_windows = BZ_WINDOWS_NONE;
-    cr_assert(eq(u32, measure(&program).points, 0));
+    cr_assert_eq(measure(&program).points, 0);
 }
 
 /* A program whose runs are long costs one run that is cut short, and none is no length. */
@@ -66,10 +66,10 @@ Test(profile, has_limits) {
     program.steps_max = 10000000;
     program.cancel_windows = BZ_WINDOWS_NONE;
     struct bz_profile profile = measure(&program);
-    cr_assert(eq(u32, profile.steps, 20000));
-    cr_assert(eq(u32, profile.tasks, 100));
+    cr_assert_eq(profile.steps, 20000);
+    cr_assert_eq(profile.tasks, 100);
     program.steps_max = 1;
-    cr_assert(eq(u32, measure(&program).steps, 1));
+    cr_assert_eq(measure(&program).steps, 1);
 }
 
 /* Code that writes over the judge, or dies, once in its process, in one of the measured runs. */
@@ -139,17 +139,16 @@ Test(profile, campaigns_do_not_depend_on_workers_or_on_what_came_before) {
             program.strategy = bz_strategies[which];
             struct bz_campaign_result one = run(&program, 0, 1000, 1);
             struct bz_campaign_result many = run(&program, 0, 1000, 3);
-            cr_assert(eq(u64, one.digest, many.digest), "%s", program.strategy->name);
-            cr_assert(eq(u64, one.violations, many.violations));
-            cr_assert(eq(u64, one.by_oracle[0], many.by_oracle[0]));
+            cr_assert_eq(one.digest, many.digest, "%s", program.strategy->name);
+            cr_assert_eq(one.violations, many.violations);
+            cr_assert_eq(one.by_oracle[0], many.by_oracle[0]);
             struct bz_world *world = bz_program_new_world(&program);
             struct bz_world *late = bz_program_new_world(&program);
             for (uint64_t seed = 0; seed < 200; seed++) {
                 bz_program_run(&program, world, seed);
             }
             bz_program_run(&program, late, 199);
-            cr_assert(eq(u64, world->judge->digest, late->judge->digest), "%s",
-                      program.strategy->name);
+            cr_assert_eq(world->judge->digest, late->judge->digest, "%s", program.strategy->name);
             bz_world_destroy(world);
             bz_world_destroy(late);
         }
@@ -164,12 +163,11 @@ Test(profile, a_sound_program_is_sound_under_every_strategy) {
             crowd_program(&program, &crowd_sound, (enum bz_order)order);
             program.strategy = bz_strategies[which];
             struct bz_campaign_result result = run(&program, 7000, 1500, 1);
-            cr_assert(eq(u64, result.violations, 0), "%s: %s", program.strategy->name,
-                      result.findings[0].violation.message);
+            cr_assert_eq(result.violations, 0, "%s: %s", program.strategy->name,
+                         result.findings[0].violation.message);
             bool is_default =
                 program.strategy == &bz_strategy_fifo || program.strategy == &bz_strategy_answers;
-            cr_assert(eq(int, result.stats.injected > 250, !is_default), "%s",
-                      program.strategy->name);
+            cr_assert_eq(result.stats.injected > 250, !is_default, "%s", program.strategy->name);
         }
     }
 }
@@ -223,8 +221,8 @@ Test(profile, a_short_budget_makes_nobody_a_livelock) {
             program.steps_max = most;
             program.cancel_windows = BZ_WINDOWS_NONE;
             struct bz_campaign_result result = run(&program, 0, 500, 1);
-            cr_assert(eq(u64, result.violations, 0), "%s, %u steps: %s", program.strategy->name,
-                      most, result.findings[0].violation.message);
+            cr_assert_eq(result.violations, 0, "%s, %u steps: %s", program.strategy->name, most,
+                         result.findings[0].violation.message);
         }
     }
 }

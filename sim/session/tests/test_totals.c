@@ -43,7 +43,7 @@ static void run_shard(uint32_t number, uint32_t count, uint32_t jobs,
                                         .on_state = keep_state,
                                         .context = state};
     cr_assert(bz_campaign_run(&config, &result));
-    cr_assert(eq(u64, result.runs, plan.runs));
+    cr_assert_eq(result.runs, plan.runs);
 }
 
 /* As another process would: from a file. */
@@ -55,33 +55,33 @@ static void join_shard(uint32_t number, uint32_t count) {
     cr_assert(bz_checkpoint_parse(&read, &part_read, &catalog, text, strlen(text), "there", error,
                                   sizeof error),
               "%s", error);
-    cr_assert(eq(u32, read.shard.number, number));
-    cr_assert(eq(u32, read.shard.count, count));
-    cr_assert(eq(u64, read.campaign_runs, plan.campaign_runs));
-    cr_assert(eq(u64, bz_checkpoint_first_run(&read), bz_checkpoint_first_run(&plan)));
+    cr_assert_eq(read.shard.number, number);
+    cr_assert_eq(read.shard.count, count);
+    cr_assert_eq(read.campaign_runs, plan.campaign_runs);
+    cr_assert_eq(bz_checkpoint_first_run(&read), bz_checkpoint_first_run(&plan));
     free(text);
     bz_tally_join(&joined, &part_read);
 }
 
 static void expect_same_sketch(const struct bz_distinct *a, const struct bz_distinct *b) {
-    cr_assert(eq(u64, a->skip_mask, b->skip_mask));
-    cr_assert(eq(u32, a->count, b->count));
-    cr_assert(eq(int, memcmp(a->kept, b->kept, b->count * sizeof b->kept[0]), 0));
-    cr_assert(eq(int, memcmp(a->again, b->again, b->count * sizeof b->again[0]), 0));
+    cr_assert_eq(a->skip_mask, b->skip_mask);
+    cr_assert_eq(a->count, b->count);
+    cr_assert_eq(memcmp(a->kept, b->kept, b->count * sizeof b->kept[0]), 0);
+    cr_assert_eq(memcmp(a->again, b->again, b->count * sizeof b->again[0]), 0);
 }
 
 /* Every byte of the result, and what another campaign would go on from. */
 static void expect_whole(uint32_t count) {
     const struct bz_campaign_result *a = &joined.result;
     const struct bz_campaign_result *b = &whole.result;
-    cr_assert(eq(u64, a->runs, b->runs), "%u shards", count);
-    cr_assert(eq(u64, a->digest, b->digest), "%u shards", count);
-    cr_assert(eq(u64, a->distinct, b->distinct), "%u shards", count);
-    cr_assert(eq(int, memcmp(a, b, offsetof(struct bz_campaign_result, findings)), 0), "%u shards",
-              count);
+    cr_assert_eq(a->runs, b->runs, "%u shards", count);
+    cr_assert_eq(a->digest, b->digest, "%u shards", count);
+    cr_assert_eq(a->distinct, b->distinct, "%u shards", count);
+    cr_assert_eq(memcmp(a, b, offsetof(struct bz_campaign_result, findings)), 0, "%u shards",
+                 count);
     for (uint32_t index = 0; index < b->finding_count; index++) {
-        cr_assert(eq(u64, a->findings[index].seed, b->findings[index].seed));
-        cr_assert(eq(u64, a->findings[index].count, b->findings[index].count));
+        cr_assert_eq(a->findings[index].seed, b->findings[index].seed);
+        cr_assert_eq(a->findings[index].count, b->findings[index].count);
         tst_text(a->findings[index].violation.message, b->findings[index].violation.message);
     }
     expect_same_sketch(&joined.distinct, &whole.distinct);
@@ -100,8 +100,8 @@ Test(tally, shards_are_one_campaign) {
     for (int which = 0; which < 2; which++) {
         new_plan(which == 0 ? &crowd_sound : &crowd_drops, 100, 40000);
         run_shard(1, 1, 1, &whole);
-        cr_assert(eq(int, whole.result.violations > 0, which == 1));
-        cr_assert(not(whole.result.distinct_is_exact), "too few runs to tell");
+        cr_assert_eq(whole.result.violations > 0, which == 1);
+        cr_assert_not(whole.result.distinct_is_exact, "too few runs to tell");
         expect_sum(7);
         if (which == 1) {
             expect_sum(1);
@@ -128,12 +128,12 @@ Test(tally, ranges_have_no_gap_and_no_overlap) {
             uint64_t next = 0;
             for (; shard.number <= shard.count; shard.number++) {
                 uint64_t length = bz_shard_runs(&shard, runs[index]);
-                cr_assert(eq(u64, bz_shard_first(&shard, runs[index]), next));
-                cr_assert(le(u64, least, length));
-                cr_assert(le(u64, length, least + 1));
+                cr_assert_eq(bz_shard_first(&shard, runs[index]), next);
+                cr_assert_leq(least, length);
+                cr_assert_leq(length, least + 1);
                 next += length;
             }
-            cr_assert(eq(u64, next, runs[index]));
+            cr_assert_eq(next, runs[index]);
         }
     }
 }

@@ -16,13 +16,13 @@ static struct bz_failure first_failure(const struct bz_program *program) {
     struct bz_replay_report report;
     struct bz_failure failure;
     cr_assert(bz_campaign_run(&config, &result));
-    cr_assert(eq(u64, result.violations, 1));
+    cr_assert_eq(result.violations, 1);
     bz_trace_init(&trace);
     cr_assert(bz_record(program, result.findings[0].seed, &trace, &report));
     bz_trace_fini(&trace);
     failure.violation = report.violation;
     memcpy(failure.object, report.object, sizeof failure.object);
-    cr_assert(ne(chr, failure.object[0], '\0'));
+    cr_assert_neq(failure.object[0], '\0');
     return failure;
 }
 
@@ -32,12 +32,12 @@ Test(witness, is_found_and_reproduces) {
     crowd_program(&program, &crowd_drops, BZ_ORDER_ANY);
     struct bz_failure wanted = first_failure(&program);
     cr_assert(bz_witness_search(&program, &wanted, &unlimited, &witness));
-    cr_assert(eq(int, witness.is_searched, true));
-    cr_assert(eq(int, witness.is_found, true));
-    cr_assert(eq(int, witness.program.order, BZ_ORDER_FIFO));
+    cr_assert_eq(witness.is_searched, true);
+    cr_assert_eq(witness.is_found, true);
+    cr_assert_eq(witness.program.order, BZ_ORDER_FIFO);
     struct bz_world *world = bz_program_new_world(&witness.program);
     bz_program_run(&witness.program, world, witness.finding.seed);
-    cr_assert(eq(u64, world->judge->digest, witness.finding.digest));
+    cr_assert_eq(world->judge->digest, witness.finding.digest);
     cr_assert(bz_fails_likewise(&wanted.violation, wanted.object, world->judge));
     bz_world_destroy(world);
 }
@@ -46,8 +46,8 @@ static void expect_none(const struct bz_program *program, const struct bz_failur
                         bool is_searched) {
     struct bz_witness witness;
     cr_assert(bz_witness_search(program, wanted, &unlimited, &witness));
-    cr_assert(eq(int, witness.is_searched, is_searched));
-    cr_assert(eq(int, witness.is_found, false));
+    cr_assert_eq(witness.is_searched, is_searched);
+    cr_assert_eq(witness.is_found, false);
 }
 
 Test(witness, is_not_another_failure_nor_needed_under_fifo) {
@@ -82,10 +82,10 @@ Test(witness, ends_with_its_budget) {
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     cr_assert(bz_witness_search(&program, &lost, &(struct bz_budget){.steps = 1}, &witness));
     cr_assert(witness.is_searched && witness.is_cut);
-    cr_assert(eq(int, witness.is_found, false));
-    cr_assert(lt(u64, witness.runs, BZ_WITNESS_RUNS));
+    cr_assert_eq(witness.is_found, false);
+    cr_assert_lt(witness.runs, BZ_WITNESS_RUNS);
     struct bz_budget budget = {.steps = UINT64_C(1) << 40u};
     cr_assert(bz_witness_search(&program, &lost, &budget, &witness));
-    cr_assert(eq(int, witness.is_cut, false));
-    cr_assert(eq(u64, witness.runs, BZ_WITNESS_RUNS));
+    cr_assert_eq(witness.is_cut, false);
+    cr_assert_eq(witness.runs, BZ_WITNESS_RUNS);
 }

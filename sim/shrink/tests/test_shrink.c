@@ -70,9 +70,9 @@ Test(shrink, gives_the_same_smallest_run_for_many_starts) {
             tst_text(result.violation.oracle, rows[row].oracle);
             cr_assert(result.has_answers);
             cr_assert(fails_likewise(&result.program, &result.violation));
-            cr_assert(le(u32, result.after.deviations, rows[row].deviations));
-            cr_assert(le(u32, result.after.cancels, rows[row].cancels));
-            cr_assert(le(u32, result.after.tasks, rows[row].tasks));
+            cr_assert_leq(result.after.deviations, rows[row].deviations);
+            cr_assert_leq(result.after.cancels, rows[row].cancels);
+            cr_assert_leq(result.after.tasks, rows[row].tasks);
             if (digest == 0) {
                 digest = result.digest;
                 window = result.violation.window;
@@ -94,10 +94,10 @@ Test(shrink, leaves_nothing_that_could_be_left_out) {
     find_program(&program, "program", "zoo/sem-woken-cancel");
     find_failure(&program, 0, "lost-wakeup", &trace);
     shrink(&program, &trace, &result);
-    cr_assert(le(int, (int)result.end, BZ_SHRINK_ONE_MINIMAL));
-    cr_assert(le(u32, result.after.tasks, 3));
-    cr_assert(le(u32, result.after.draws, 8));
-    cr_assert(lt(u32, 50, result.before.draws));
+    cr_assert_leq((int)result.end, BZ_SHRINK_ONE_MINIMAL);
+    cr_assert_leq(result.after.tasks, 3);
+    cr_assert_leq(result.after.draws, 8);
+    cr_assert_lt(50, result.before.draws);
     struct bz_program again = result.program;
     cr_assert(fails_likewise(&again, &result.violation));
     for (uint32_t left_out = 0; left_out < result.program.answers.count; left_out++) {
@@ -109,7 +109,7 @@ Test(shrink, leaves_nothing_that_could_be_left_out) {
                     result.program.answers.entries[index];
             }
         }
-        cr_assert(not(fails_likewise(&again, &result.violation)), "without answer %u", left_out);
+        cr_assert_not(fails_likewise(&again, &result.violation), "without answer %u", left_out);
     }
     bz_shrink_fini(&result);
     bz_trace_fini(&trace);
@@ -130,8 +130,8 @@ Test(shrink, records_its_result_as_a_trace_that_replays) {
     struct bz_program named;
     cr_assert(bz_trace_program(&smallest, &tst_catalog, &named, error, sizeof error));
     cr_assert(bz_replay_trace(&smallest, &named, &report, error, sizeof error), "%s", error);
-    cr_assert(eq(int, (int)report.result, BZ_REPLAY_MATCHED));
-    cr_assert(lt(sz, smallest.event_count, trace.event_count));
+    cr_assert_eq((int)report.result, BZ_REPLAY_MATCHED);
+    cr_assert_lt(smallest.event_count, trace.event_count);
     bz_trace_fini(&smallest);
     bz_shrink_fini(&result);
     bz_trace_fini(&trace);
@@ -147,8 +147,8 @@ Test(shrink, refuses_what_does_not_fail) {
     bz_trace_init(&trace);
     cr_assert(bz_record(&program, 0, &trace, &report));
     struct bz_shrink_config config = {.program = &program, .trace = &trace};
-    cr_assert(not(bz_shrink(&config, &result)));
-    cr_assert(eq(int, (int)result.end, BZ_SHRINK_UNREPEATABLE));
+    cr_assert_not(bz_shrink(&config, &result));
+    cr_assert_eq((int)result.end, BZ_SHRINK_UNREPEATABLE);
     cr_assert(strstr(bz_shrink_end_text(&result, text, sizeof text), "not shrunk") != NULL);
     bz_shrink_fini(&result);
     bz_trace_fini(&trace);
@@ -165,7 +165,7 @@ Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
     for (uint64_t runs = 3; runs < 200; runs = runs * 3 / 2) {
         struct bz_shrink_config config = {.program = &program, .trace = &trace, .runs_max = runs};
         cr_assert(bz_shrink(&config, &result));
-        cr_assert(le(u64, result.runs, runs + 2)); /* the last two confirm */
+        cr_assert_leq(result.runs, runs + 2); /* the last two confirm */
         cr_assert(fails_likewise(&result.program, &result.violation));
         bz_shrink_fini(&result);
     }
@@ -173,8 +173,8 @@ Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
         struct bz_shrink_config config = {
             .program = &program, .trace = &trace, .budget.stop = &stop};
         cr_assert(bz_shrink(&config, &result));
-        cr_assert(eq(int, (int)result.end,
-                     stop == BZ_STOP_TIME ? BZ_SHRINK_OUT_OF_TIME : BZ_SHRINK_INTERRUPTED));
+        cr_assert_eq((int)result.end,
+                     stop == BZ_STOP_TIME ? BZ_SHRINK_OUT_OF_TIME : BZ_SHRINK_INTERRUPTED);
         cr_assert(fails_likewise(&result.program, &result.violation));
         bz_shrink_fini(&result);
     }
@@ -193,7 +193,7 @@ Test(shrink, says_that_its_budget_was_spent) {
         struct bz_shrink_config config = {
             .program = &program, .trace = &trace, .budget.steps = steps};
         cr_assert(bz_shrink(&config, &result));
-        cr_assert(eq(int, (int)result.end, BZ_SHRINK_OUT_OF_BUDGET), "%u", (unsigned)steps);
+        cr_assert_eq((int)result.end, BZ_SHRINK_OUT_OF_BUDGET, "%u", (unsigned)steps);
         bz_shrink_end_text(&result, text, sizeof text);
         cr_assert(strstr(text, "not minimal: the budget of ") == text, "%s", text);
         cr_assert(strstr(text, " steps was spent (--shrink-steps)") != NULL, "%s", text);
@@ -216,20 +216,20 @@ Test(shrink, makes_no_run_longer_and_calls_one_run_minimal) {
         seed = find_failure(&program, seed, "fifo", &trace) + 1;
         shrink(&program, &trace, &result);
         uint64_t *known = &minimal[result.violation.window];
-        cr_assert(le(u32, result.after.steps, result.before.steps), "seed %u", (unsigned)seed - 1);
+        cr_assert_leq(result.after.steps, result.before.steps, "seed %u", (unsigned)seed - 1);
         if (result.end == BZ_SHRINK_MINIMAL) {
             bool is_alike = *known == 0 || *known == result.digest;
             cr_assert(is_alike, "seed %u", (unsigned)seed - 1);
             *known = result.digest;
         } else {
-            cr_assert(eq(int, (int)result.end, BZ_SHRINK_ONE_MINIMAL));
+            cr_assert_eq((int)result.end, BZ_SHRINK_ONE_MINIMAL);
             others++;
         }
         bz_shrink_fini(&result);
         bz_trace_fini(&trace);
     }
-    cr_assert(lt(u32, 0, others));
-    cr_assert(lt(u32, others, 6));
+    cr_assert_lt(0, others);
+    cr_assert_lt(others, 6);
 }
 
 /* Shrinks the run of a seed of a campaign, and releases the result. */
@@ -264,7 +264,7 @@ Test(shrink, does_not_depend_on_the_sizes_of_the_given_run) {
         for (unsigned start = 0; start < 3; start++) {
             struct bz_shrink_result result;
             shrink_seed(rows[row].scenario, rows[row].variant, rows[row].seeds[start], &result);
-            cr_assert(eq(int, (int)result.end, BZ_SHRINK_MINIMAL));
+            cr_assert_eq((int)result.end, BZ_SHRINK_MINIMAL);
             cr_assert(start == 0 || result.digest == digest, "%s", rows[row].variant);
             digest = result.digest;
         }
@@ -286,8 +286,8 @@ static void explain(const char *scenario, const char *variant, const char *setti
 static void check_passing(const struct bz_why *why) {
     cr_assert(why->has_passing);
     struct bz_world *world = bz_program_new_world(&why->passing);
-    cr_assert(eq(int, (int)bz_program_run(&why->passing, world, 0), (int)BZ_RUN_PASSED));
-    cr_assert(eq(u64, bz_judge_digest(world->judge), why->passing_digest));
+    cr_assert_eq((int)bz_program_run(&why->passing, world, 0), (int)BZ_RUN_PASSED);
+    cr_assert_eq(bz_judge_digest(world->judge), why->passing_digest);
     bz_world_destroy(world);
 }
 
@@ -296,11 +296,11 @@ static void check_passing(const struct bz_why *why) {
 Test(why, keeps_the_later_choices_by_what_they_choose) {
     struct bz_why *why = calloc(1, sizeof *why);
     explain("timeout", "zoo/ah-9670", "rounds=1,hold-ns=1,answers=7-1+12-1+17-1+23-3", why);
-    cr_assert(eq(u32, why->choice_count, 4));
+    cr_assert_eq(why->choice_count, 4);
     for (unsigned place = 0; place < 4; place++) {
         bool is_needless = place == 1 || place == 2;
-        cr_assert(eq(int, why->choices[place].fails_without, is_needless), "choice %u", place);
-        cr_assert(eq(int, bz_why_is_essential(&why->choices[place]), !is_needless));
+        cr_assert_eq(why->choices[place].fails_without, is_needless, "choice %u", place);
+        cr_assert_eq(bz_why_is_essential(&why->choices[place]), !is_needless);
     }
     free(why);
 }
@@ -308,9 +308,9 @@ Test(why, keeps_the_later_choices_by_what_they_choose) {
 Test(why, finds_the_run_that_passes_with_one_choice_more) {
     struct bz_why *why = calloc(1, sizeof *why);
     explain("contended", "zoo/toy-lifo", "permits=1,workers=3,rounds=1,patience=1,cancels=0", why);
-    cr_assert(eq(u32, why->choice_count, 0));
+    cr_assert_eq(why->choice_count, 0);
     cr_assert(why->has_passing && why->passing_change == BZ_WHY_ADDED);
-    cr_assert(eq(u32, why->passing.answers.count, 1));
+    cr_assert_eq(why->passing.answers.count, 1);
     check_passing(why);
     free(why);
 }
@@ -320,10 +320,10 @@ Test(why, does_not_take_a_run_that_was_cut_for_one_that_passes) {
     struct bz_why *why = calloc(1, sizeof *why);
     explain("contended", "zoo/sem-woken-cancel",
             "permits=1,workers=2,patience=1,cancels=0,max-steps=7,answers=8-2", why);
-    cr_assert(eq(u32, why->choice_count, 1));
-    cr_assert(eq(u32, why->choices[0].failing, 0));
-    cr_assert(lt(u32, 0, why->choices[0].cut));
-    cr_assert(not(bz_why_is_essential(&why->choices[0])));
+    cr_assert_eq(why->choice_count, 1);
+    cr_assert_eq(why->choices[0].failing, 0);
+    cr_assert_lt(0, why->choices[0].cut);
+    cr_assert_not(bz_why_is_essential(&why->choices[0]));
     check_passing(why);
     free(why);
 }
@@ -351,17 +351,17 @@ Test(edits, repeat_the_run_that_they_were_noted_in) {
                 .strategy = &bz_strategy_edits, .tape = &tape, .context = board};
             board->source = BZ_EDIT_BY_TAPE;
             bz_program_run_from(&program, world, &start);
-            cr_assert(eq(u64, bz_judge_digest(world->judge), digest));
-            cr_assert(eq(sz, (size_t)board->made.count, tape.count));
+            cr_assert_eq(bz_judge_digest(world->judge), digest);
+            cr_assert_eq((size_t)board->made.count, tape.count);
             board->edits = board->made;
             board->source = BZ_EDIT_BY_EDITS;
             bz_program_run_from(&program, world, &start);
-            cr_assert(eq(u64, bz_judge_digest(world->judge), digest), "%s, seed %u",
-                      program.scenario->name, (unsigned)seed);
+            cr_assert_eq(bz_judge_digest(world->judge), digest, "%s, seed %u",
+                         program.scenario->name, (unsigned)seed);
             if (bz_edits_script(&board->made, &board->script)) {
                 board->source = BZ_EDIT_BY_SCRIPT;
                 bz_program_run_from(&program, world, &start);
-                cr_assert(eq(u64, bz_judge_digest(world->judge), digest));
+                cr_assert_eq(bz_judge_digest(world->judge), digest);
             }
             bz_tape_fini(&tape);
         }
@@ -391,7 +391,7 @@ Test(edits, take_nothing_from_a_board_that_was_written_over) {
     struct bz_run_start start = {.strategy = &bz_strategy_edits, .tape = &tape, .context = shared};
     bz_program_run_from(&program, world, &start);
     cr_assert(bz_board_take(board, shared, &tape));
-    cr_assert(eq(sz, (size_t)board->made.count, tape.count));
+    cr_assert_eq((size_t)board->made.count, tape.count);
     bz_pcg32_seed(&random, 1, 1);
     size_t first = offsetof(struct bz_board, made);
     size_t used[] = {tape.count * sizeof(struct bz_edit) + 16, sizeof *shared - first - 8};
@@ -403,14 +403,14 @@ Test(edits, take_nothing_from_a_board_that_was_written_over) {
                sizeof noise);
         bool is_taken = bz_board_take(board, spoilt, &tape);
         refused += !is_taken;
-        cr_assert(eq(int, is_taken, !board->is_full));
-        cr_assert(le(u32, board->point_count, BZ_EDITS_POINTS_MAX));
-        cr_assert(eq(sz, (size_t)board->made.count, is_taken ? tape.count : 0));
+        cr_assert_eq(is_taken, !board->is_full);
+        cr_assert_leq(board->point_count, BZ_EDITS_POINTS_MAX);
+        cr_assert_eq((size_t)board->made.count, is_taken ? tape.count : 0);
         for (uint32_t index = 0; index < board->made.count; index++) {
             cr_assert(board->made.items[index].label == tape.choices[index].label);
         }
     }
-    cr_assert(lt(u32, 300, refused));
+    cr_assert_lt(300, refused);
     bz_tape_fini(&tape);
     bz_world_destroy(world);
     free(spoilt);

@@ -1,6 +1,5 @@
 /* The counts of searches, the invariants, and the need for each guard. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <inttypes.h>
 
 #include "sim/spec/guards.h"
@@ -13,21 +12,21 @@ static struct bz_search_result searched(const struct bz_spec *spec, uint32_t per
     bz_search(&(struct bz_search_config){.spec = spec,
                                          .constants = {.permits = permits, .clients = clients}},
               &result);
-    cr_assert(eq(int, result.end, BZ_SEARCH_COMPLETE));
-    cr_assert(eq(u64, result.counts.waiting, 0));
+    cr_assert_eq(result.end, BZ_SEARCH_COMPLETE);
+    cr_assert_eq(result.counts.waiting, 0);
     return result;
 }
 
 static void expect_counts(const struct bz_spec *spec, uint32_t permits, uint32_t clients,
                           uint64_t generated, uint64_t distinct, uint64_t depth) {
     struct bz_search_result result = searched(spec, permits, clients);
-    cr_assert(eq(u64, result.counts.generated, generated), "%s (%u, %u): %" PRIu64 " generated",
-              spec->name, permits, clients, result.counts.generated);
-    cr_assert(eq(u64, result.counts.distinct, distinct), "%s (%u, %u): %" PRIu64 " distinct",
-              spec->name, permits, clients, result.counts.distinct);
-    cr_assert(eq(u64, result.counts.depth, depth), "%s (%u, %u): depth %" PRIu64, spec->name,
-              permits, clients, result.counts.depth);
-    cr_assert(eq(u64, result.counts.deadlocks, 0));
+    cr_assert_eq(result.counts.generated, generated, "%s (%u, %u): %" PRIu64 " generated",
+                 spec->name, permits, clients, result.counts.generated);
+    cr_assert_eq(result.counts.distinct, distinct, "%s (%u, %u): %" PRIu64 " distinct", spec->name,
+                 permits, clients, result.counts.distinct);
+    cr_assert_eq(result.counts.depth, depth, "%s (%u, %u): depth %" PRIu64, spec->name, permits,
+                 clients, result.counts.depth);
+    cr_assert_eq(result.counts.deadlocks, 0);
     bz_search_result_fini(&result);
 }
 
@@ -42,23 +41,23 @@ Test(spec_search, counts_of_the_published_specification) {
 Test(spec_search, published_invariant_fails) {
     static const char *const actions[] = {NULL, "Acquire", "AddWaiter", "AddWaiter"};
     struct bz_search_result result = searched(&bz_spec_tla, 1, 2);
-    cr_assert(not(result.has_violation));
-    cr_assert(eq(u64, result.trace.length, 0));
+    cr_assert_not(result.has_violation);
+    cr_assert_eq(result.trace.length, 0);
     bz_search_result_fini(&result);
     result = searched(&bz_spec_tla, 1, 3);
     cr_assert(result.has_violation);
-    cr_assert(eq(u32, result.broken, 1));
-    cr_assert(eq(u32, result.first, 0));
-    cr_assert(eq(u64, result.trace.length, 4));
+    cr_assert_eq(result.broken, 1);
+    cr_assert_eq(result.first, 0);
+    cr_assert_eq(result.trace.length, 4);
     for (uint32_t index = 1; index < 4; index++) {
-        cr_assert(eq(str, (char *)bz_spec_tla.actions[result.trace.steps[index].action],
-                     (char *)actions[index]));
-        cr_assert(eq(u32, result.trace.steps[index].client, index - 1));
+        cr_assert_str_eq((char *)bz_spec_tla.actions[result.trace.steps[index].action],
+                         (char *)actions[index]);
+        cr_assert_eq(result.trace.steps[index].client, index - 1);
     }
     bz_search_result_fini(&result);
     /* permits + permits + 1 actions: all taken, then one waiter more than the bound. */
     result = searched(&bz_spec_tla, 2, 6);
-    cr_assert(eq(u64, result.trace.length, 1 + 2 + 3));
+    cr_assert_eq(result.trace.length, 1 + 2 + 3);
     bz_search_result_fini(&result);
 }
 
@@ -66,9 +65,9 @@ Test(spec_search, repaired_specification_holds) {
     for (uint32_t permits = 1; permits <= 3; permits++) {
         for (uint32_t clients = 1; clients <= 5; clients++) {
             struct bz_search_result result = searched(&bz_spec_buzzer, permits, clients);
-            cr_assert(not(result.has_violation), "(%u, %u): %s", permits, clients,
-                      bz_spec_buzzer.invariants[result.first % 32].name);
-            cr_assert(eq(u64, result.counts.deadlocks, 0));
+            cr_assert_not(result.has_violation, "(%u, %u): %s", permits, clients,
+                          bz_spec_buzzer.invariants[result.first % 32].name);
+            cr_assert_eq(result.counts.deadlocks, 0);
             bz_search_result_fini(&result);
         }
     }
@@ -84,14 +83,14 @@ Test(spec_search, small_counts_by_hand) {
 /* The counts do not depend on the words of a state. With more permits than clients, the number of
  * permits makes no difference; 14 permits need two words. */
 Test(spec_search, wide_states_are_the_same) {
-    cr_assert(eq(u32, bz_spec_words(&(struct bz_spec_constants){.permits = 13, .clients = 6}), 1));
-    cr_assert(eq(u32, bz_spec_words(&(struct bz_spec_constants){.permits = 14, .clients = 6}), 2));
+    cr_assert_eq(bz_spec_words(&(struct bz_spec_constants){.permits = 13, .clients = 6}), 1);
+    cr_assert_eq(bz_spec_words(&(struct bz_spec_constants){.permits = 14, .clients = 6}), 2);
     for (uint32_t index = 0; index < 2; index++) {
         struct bz_search_result one = searched(bz_specs[index], 13, 6);
         struct bz_search_result two = searched(bz_specs[index], 14, 6);
-        cr_assert(eq(u64, one.counts.generated, two.counts.generated));
-        cr_assert(eq(u64, one.counts.distinct, two.counts.distinct));
-        cr_assert(eq(u64, one.counts.depth, two.counts.depth));
+        cr_assert_eq(one.counts.generated, two.counts.generated);
+        cr_assert_eq(one.counts.distinct, two.counts.distinct);
+        cr_assert_eq(one.counts.depth, two.counts.depth);
         bz_search_result_fini(&one);
         bz_search_result_fini(&two);
     }
@@ -106,16 +105,16 @@ Test(spec_search, packing_is_exact) {
             bz_packed_set_status(&state, client, client % 6);
             cr_assert(bz_packed_append(&state, clients - 1 - client, clients));
         }
-        cr_assert(not(bz_packed_append(&state, 0, clients)));
+        cr_assert_not(bz_packed_append(&state, 0, clients));
         struct bz_packed copy = bz_packed_load(is_narrow, bz_packed_store(is_narrow, &state));
-        cr_assert(eq(int, copy.level, -1));
-        cr_assert(eq(u32, copy.length, clients));
+        cr_assert_eq(copy.level, -1);
+        cr_assert_eq(copy.length, clients);
         for (uint32_t client = 0; client < clients; client++) {
-            cr_assert(eq(u32, bz_packed_status(&copy, client), client % 6));
-            cr_assert(eq(u32, bz_packed_at(&copy, client), clients - 1 - client));
+            cr_assert_eq(bz_packed_status(&copy, client), client % 6);
+            cr_assert_eq(bz_packed_at(&copy, client), clients - 1 - client);
         }
         bz_packed_leave(&copy, clients - 1);
-        cr_assert(eq(u32, copy.length, clients - 1));
+        cr_assert_eq(copy.length, clients - 1);
         cr_assert(clients == 1 || bz_packed_at(&copy, 0) == clients - 2);
     }
 }
@@ -149,10 +148,10 @@ static void expect_trace(const struct bz_spec_constants *constants,
             is_found |= is_same_step(&steps[number], &trace->steps[index]);
         }
         cr_assert(is_found, "step %" PRIu64 " is none", index);
-        cr_assert(eq(u32, broken, 0), "wrong before its end");
+        cr_assert_eq(broken, 0, "wrong before its end");
     }
     bz_spec_buzzer.expand(constants, trace->steps[trace->length - 1].state, steps, &broken);
-    cr_assert(ne(u32, broken, 0));
+    cr_assert_neq(broken, 0);
 }
 
 /* Without any one guard of an action, an invariant fails. */
@@ -175,7 +174,7 @@ Test(spec_search, every_guard_is_needed) {
             guards++;
         }
     }
-    cr_assert(eq(u32, guards, 14));
+    cr_assert_eq(guards, 14);
 }
 
 /* Each invariant fails for some missing guard or forbidden action. */
@@ -203,12 +202,12 @@ Test(spec_search, every_invariant_can_fail) {
             bz_search_result_fini(&result);
         }
     }
-    cr_assert(eq(u32, failed, (1u << bz_spec_buzzer.invariant_count) - 1u), "%x", failed);
+    cr_assert_eq(failed, (1u << bz_spec_buzzer.invariant_count) - 1u, "%x", failed);
 }
 
 static bool after_some(void *context, const struct bz_search_counts *so_far) {
     uint64_t *polls = context;
-    cr_assert(ge(u64, so_far->distinct, so_far->waiting));
+    cr_assert_geq(so_far->distinct, so_far->waiting);
     return ++*polls < 3;
 }
 
@@ -220,15 +219,15 @@ Test(spec_search, stops_when_asked_or_out_of_memory) {
                                       .poll = after_some,
                                       .context = &polls};
     bz_search(&config, &result);
-    cr_assert(eq(int, result.end, BZ_SEARCH_STOPPED));
-    cr_assert(eq(u64, polls, 3));
-    cr_assert(lt(u64, 0, result.counts.waiting));
+    cr_assert_eq(result.end, BZ_SEARCH_STOPPED);
+    cr_assert_eq(polls, 3);
+    cr_assert_lt(0, result.counts.waiting);
     bz_search_result_fini(&result);
     config.poll = NULL;
     config.memory_max_bytes = UINT64_C(1) << 20u;
     bz_search(&config, &result);
-    cr_assert(eq(int, result.end, BZ_SEARCH_OUT_OF_MEMORY));
-    cr_assert(le(u64, result.memory_bytes, config.memory_max_bytes));
-    cr_assert(lt(u64, 10000, result.counts.distinct));
+    cr_assert_eq(result.end, BZ_SEARCH_OUT_OF_MEMORY);
+    cr_assert_leq(result.memory_bytes, config.memory_max_bytes);
+    cr_assert_lt(10000, result.counts.distinct);
     bz_search_result_fini(&result);
 }

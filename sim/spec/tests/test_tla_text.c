@@ -1,6 +1,5 @@
 /* The TLA+ text and the table have the same actions, invariants and changes of status. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,14 +14,14 @@ static char text[TEXT_BYTES];
 /* Reads a file of the specification's folder and blanks out its comments. */
 static void read_text(const char *path) {
     FILE *file = fopen(path, "r");
-    cr_assert(ne(ptr, file, NULL), "%s", path);
+    cr_assert_not_null(file, "%s", path);
     size_t length = fread(text, 1, TEXT_BYTES - 1, file);
-    cr_assert(lt(sz, length, TEXT_BYTES - 1));
+    cr_assert_lt(length, TEXT_BYTES - 1);
     text[length] = '\0';
     fclose(file);
     for (char *at = text; (at = strstr(at, "(*")) != NULL;) {
         char *end = strstr(at, "*)");
-        cr_assert(ne(ptr, end, NULL));
+        cr_assert_not_null(end);
         memset(at, ' ', (size_t)(end + 2 - at));
     }
     for (char *at = text; (at = strstr(at, "\\*")) != NULL;) {
@@ -64,7 +63,7 @@ static uint32_t count_actions(const char *in, const char *mark) {
         at += strlen(mark);
         size_t length = strcspn(at, "(");
         cr_assert(has_action(at, length), "no action %.20s", at);
-        cr_assert(eq(int, strncmp(at + length, "(c)", 3), 0));
+        cr_assert_eq(strncmp(at + length, "(c)", 3), 0);
     }
     return count;
 }
@@ -73,15 +72,15 @@ Test(spec_tla_text, actions_are_those_of_the_table) {
     uint32_t count = 0;
     read_text(BZ_SPEC_FOLDER "/buzzer_semaphore.tla");
     char *next = definition("Next");
-    cr_assert(ne(ptr, next, NULL));
+    cr_assert_not_null(next);
     for (const char *const *action = bz_spec_buzzer.actions; *action != NULL; action++, count++) {
         char disjunct[64];
         snprintf(disjunct, sizeof disjunct, "\\/ %s(c)", *action);
-        cr_assert(ne(ptr, strstr(next, disjunct), NULL), "Next has no %s", *action);
+        cr_assert_not_null(strstr(next, disjunct), "Next has no %s", *action);
         char *body = definition(*action);
-        cr_assert(ne(ptr, body, NULL), "no definition of %s", *action);
+        cr_assert_not_null(body, "no definition of %s", *action);
         /* Every action says what becomes of each of the three variables. */
-        cr_assert(ne(ptr, strstr(body, "Becomes(c, "), NULL), "%s", *action);
+        cr_assert_not_null(strstr(body, "Becomes(c, "), "%s", *action);
         cr_assert(strstr(body, "level' =") != NULL || strstr(body, "UNCHANGED level") != NULL ||
                       strstr(body, "UNCHANGED <<level, line>>") != NULL,
                   "%s", *action);
@@ -91,13 +90,13 @@ Test(spec_tla_text, actions_are_those_of_the_table) {
                   "%s", *action);
         free(body);
     }
-    cr_assert(eq(u32, count_actions(next, "\\/ "), count));
+    cr_assert_eq(count_actions(next, "\\/ "), count);
     free(next);
     /* All moves but the two cancels. */
     char *deadlock = definition("NoDeadlock");
-    cr_assert(ne(ptr, deadlock, NULL));
-    cr_assert(eq(u32, count_actions(deadlock, "\\/ ENABLED "), count - 2));
-    cr_assert(eq(ptr, strstr(deadlock, "Cancel"), NULL));
+    cr_assert_not_null(deadlock);
+    cr_assert_eq(count_actions(deadlock, "\\/ ENABLED "), count - 2);
+    cr_assert_null(strstr(deadlock, "Cancel"));
     free(deadlock);
 }
 
@@ -139,32 +138,32 @@ Test(spec_tla_text, statuses_change_alike) {
             quoted(body, "Becomes(c, \"", to, sizeof to);
             status_of(&constants, state, steps[index].client, was, sizeof was);
             status_of(&constants, steps[index].state, steps[index].client, now, sizeof now);
-            cr_assert(eq(str, now, to));
+            cr_assert_str_eq(now, to);
             /* Only Wake finds its client by the line. */
-            cr_assert(eq(int, strcmp(was, from[0] != '\0' ? from : "waiting"), 0));
+            cr_assert_eq(strcmp(was, from[0] != '\0' ? from : "waiting"), 0);
             seen |= 1u << steps[index].action;
             free(body);
         }
         state = steps[(number * 7 + number / 5) % count].state;
     }
-    cr_assert(eq(u32, seen, 0x1ff));
+    cr_assert_eq(seen, 0x1ff);
 }
 
 Test(spec_tla_text, invariants_are_those_of_the_table) {
     read_text(BZ_SPEC_FOLDER "/buzzer_semaphore.tla");
     for (uint32_t index = 0; index < bz_spec_buzzer.invariant_count; index++) {
         char *body = definition(bz_spec_buzzer.invariants[index].name);
-        cr_assert(ne(ptr, body, NULL), "%s", bz_spec_buzzer.invariants[index].name);
+        cr_assert_not_null(body, "%s", bz_spec_buzzer.invariants[index].name);
         free(body);
     }
     read_text(BZ_SPEC_FOLDER "/buzzer_semaphore.cfg");
     char *at = strstr(text, "INVARIANTS"); /* the last section */
-    cr_assert(ne(ptr, at, NULL));
+    cr_assert_not_null(at);
     strtok(at, " \n");
     for (uint32_t index = 0; index < bz_spec_buzzer.invariant_count; index++) {
         char *name = strtok(NULL, " \n");
-        cr_assert(ne(ptr, name, NULL));
-        cr_assert(eq(str, name, (char *)bz_spec_buzzer.invariants[index].name));
+        cr_assert_not_null(name);
+        cr_assert_str_eq(name, (char *)bz_spec_buzzer.invariants[index].name);
     }
-    cr_assert(eq(ptr, strtok(NULL, " \n"), NULL));
+    cr_assert_null(strtok(NULL, " \n"));
 }

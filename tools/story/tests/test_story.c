@@ -1,12 +1,11 @@
 /* The story of hand-made traces: its lines, which led to which, and where each task was. */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/story/story.h"
 
-#define tst_text(actual, expected) cr_assert(eq(str, (char *)(actual), (char *)(expected)))
+#define tst_text(actual, expected) cr_assert_str_eq((char *)(actual), (char *)(expected))
 
 static struct bz_trace trace;
 static struct bz_story story;
@@ -59,7 +58,7 @@ static void tell(void) {
     bz_story_init(&story, &trace);
     for (size_t index = 0; index < story.arrow_count; index++) {
         const struct bz_arrow *arrow = &story.arrows[index];
-        cr_assert(lt(u32, arrow->from, arrow->to));
+        cr_assert_lt(arrow->from, arrow->to);
         cr_assert(index == 0 || arrow[-1].to < arrow->to ||
                   (arrow[-1].to == arrow->to && arrow[-1].from <= arrow->from));
     }
@@ -143,8 +142,8 @@ Test(story, links_what_happened_to_what_it_follows_from) {
     cr_assert(has_arrow(waits, queued, BZ_ARROW_QUEUE));
     cr_assert(has_arrow(find("a", "releases 'door'"), woken, BZ_ARROW_WAKE));
     cr_assert(has_arrow(find("d", "starts"), cancelled, BZ_ARROW_CANCEL));
-    cr_assert(eq(sz, story.arrow_count, 4));
-    cr_assert(eq(u32, story.lines[woken].before, waits));
+    cr_assert_eq(story.arrow_count, 4);
+    cr_assert_eq(story.lines[woken].before, waits);
     tst_text(story.lines[cancelled].window, "woken");
     cr_assert(story.lines[cancelled].is_own_cancel && !story.lines[cancelled].is_injected);
     tst_text(story.lines[waits].object, "door");
@@ -158,14 +157,14 @@ Test(story, marks_what_the_violation_depends_on) {
     for (uint32_t line = 0; line < story.line_count; line++) {
         bool is_beside =
             story.lines[line].task == 5 || strcmp(story.lines[line].text, "ends (ok)") == 0;
-        cr_assert(eq(int, story.lines[line].is_cause, !is_beside), "line %u: %s", line,
-                  story.lines[line].text);
+        cr_assert_eq(story.lines[line].is_cause, !is_beside, "line %u: %s", line,
+                     story.lines[line].text);
     }
     const struct bz_story_line *last = &story.lines[story.line_count - 1];
     cr_assert(last->is_violation);
-    cr_assert(eq(u32, last->task, 3));
-    cr_assert(eq(u32, last->distance, 0));
-    cr_assert(lt(u32, 0, story.lines[find("d", "starts")].distance));
+    cr_assert_eq(last->task, 3);
+    cr_assert_eq(last->distance, 0);
+    cr_assert_lt(0, story.lines[find("d", "starts")].distance);
     tst_text(last->text, "*** lost-wakeup ***");
     end();
 }
@@ -199,8 +198,8 @@ Test(story, follows_objects_that_share_a_state) {
     tell();
     cr_assert(story.lines[find("b", "acquires 'key#3'")].is_cause);
     cr_assert(story.lines[find("c", "acquires 'room#3'")].is_cause == false);
-    cr_assert(eq(u32, story.lines[find("d", "acquires 'key#2'")].object_before,
-                 find("b", "acquires 'key#3'")));
+    cr_assert_eq(story.lines[find("d", "acquires 'key#2'")].object_before,
+                 find("b", "acquires 'key#3'"));
     end();
 }
 
@@ -276,8 +275,8 @@ Test(story, shows_which_release_an_acquire_found) {
     tell();
     uint32_t releases = find("a", "releases 'door'");
     cr_assert(has_arrow(releases, find("c", "acquires 'door'"), BZ_ARROW_TAKES));
-    cr_assert(eq(sz, arrows_to(find("b", "acquires 'door'")), 0));
-    cr_assert(eq(sz, arrows_to(find("a", "acquires 'door'")), 0));
+    cr_assert_eq(arrows_to(find("b", "acquires 'door'")), 0);
+    cr_assert_eq(arrows_to(find("a", "acquires 'door'")), 0);
     end();
 }
 
@@ -295,7 +294,7 @@ Test(story, gives_a_permit_to_one_task_only) {
     acquires(5, "c", "door");
     violate("mutual-exclusion", "c", "door", 5);
     tell();
-    cr_assert(eq(sz, arrows_to(find("c", "acquires 'door'")), 0));
+    cr_assert_eq(arrows_to(find("c", "acquires 'door'")), 0);
     cr_assert(story.lines[find("b", "acquires 'door'")].is_cause, "it still has it");
     end();
 }
@@ -309,7 +308,7 @@ Test(story, of_a_refused_release_leaves_no_permit) {
     acquires(2, "b", "door");
     tell();
     (void)find("a", "is refused: release of 'door' returns not-held");
-    cr_assert(eq(sz, story.arrow_count, 0));
+    cr_assert_eq(story.arrow_count, 0);
     end();
 }
 
@@ -344,7 +343,7 @@ Test(story, does_not_say_waits_of_a_task_that_yields) {
     HAPPENS(2, "child", "resume", .status = "ok");
     HAPPENS(2, "child", "return", .op = "wait", .object = "flag", .status = "ok");
     tell();
-    cr_assert(eq(sz, story.line_count, 5));
+    cr_assert_eq(story.line_count, 5);
     cr_assert(has_arrow(find("setter", "spawns child"), find("child", "starts"), BZ_ARROW_SPAWN));
     cr_assert(has_arrow(find("setter", "sets 'flag'"), find("child", "need not wait for 'flag'"),
                         BZ_ARROW_TAKES));
@@ -365,10 +364,10 @@ Test(story, counts_cancels_and_deviations) {
     HAPPENS(3, "b", "cancel", .op = "acquire", .window = "waiting", .time_ns = 7);
     HAPPENS(3, "b", "wake", .status = "cancelled", .time_ns = 7);
     tell();
-    cr_assert(eq(u32, story.injected, 1));
-    cr_assert(eq(u32, story.own_cancels, 1));
-    cr_assert(eq(u32, story.deviations, 1));
-    cr_assert(eq(u32, story.jumps, 1));
+    cr_assert_eq(story.injected, 1);
+    cr_assert_eq(story.own_cancels, 1);
+    cr_assert_eq(story.deviations, 1);
+    cr_assert_eq(story.jumps, 1);
     cr_assert(story.lines[find("b", "is cancelled while waiting (injected)")].is_injected);
     uint32_t timeout = find("a", "is cancelled before its first step, by a timeout");
     cr_assert(story.lines[timeout].is_timeout);
@@ -422,8 +421,8 @@ Test(story, draws_a_value) {
     (void)find("a", "draws 6");
     (void)find("a", "draws size 1");
     for (size_t line = 0; line < story.line_count; line++) {
-        cr_assert(ne(int, strcmp(story.lines[line].text, "draws 3"), 0));
-        cr_assert(ne(int, strcmp(story.lines[line].text, "draws 4"), 0));
+        cr_assert_neq(strcmp(story.lines[line].text, "draws 3"), 0);
+        cr_assert_neq(strcmp(story.lines[line].text, "draws 4"), 0);
     }
     end();
 }
@@ -450,10 +449,10 @@ Test(story, survives_events_that_make_no_sense) {
     HAPPENS(9, "a", "nonsense");
     violate("nobody-knows", "stranger", "nowhere", 7);
     tell();
-    cr_assert(lt(sz, 6, story.line_count));
+    cr_assert_lt(6, story.line_count);
     for (uint32_t line = 0; line < story.line_count; line++) {
         size_t length = strlen(story.lines[line].text);
-        cr_assert(lt(sz, length, BZ_STORY_TEXT_BYTES));
+        cr_assert_lt(length, BZ_STORY_TEXT_BYTES);
         size_t tail = length;
         while (tail > 0 && ((unsigned char)story.lines[line].text[tail - 1] & 0xc0u) == 0x80) {
             tail--;
