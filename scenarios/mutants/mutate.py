@@ -20,7 +20,7 @@ all of them:
     settings: restaurant tables=3       tried after the defaults of all scenarios; also above the
                                         first mutant, and more than once
     equivalent: why no run can tell     only if so; may go on in further lines of that key
-    tests: sim-choice-.*                for tools/lab/mutants.py
+    tests: sim-choice                   for tools/lab/mutants.py
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
 Comments, indentation and line breaks do not count. Where this fails, the build stops with the name

@@ -146,7 +146,7 @@ Test(explore_agreement, with_so_little_lag_that_it_runs_out) {
                                                         .states_max = STATES_MAX});
             bool keeps_lag = (result.reductions & BZ_REDUCE_LAG) == 0;
             refused += keeps_lag;
-            cr_assert(not(keeps_lag && lags[lag] == BZ_LAG_MAX_DEFAULT_NS), "%s", names[name]);
+            cr_assert_not(keeps_lag && lags[lag] == BZ_LAG_MAX_DEFAULT_NS, "%s", names[name]);
         }
     }
     cr_assert_lt(10, refused, "%u", refused);

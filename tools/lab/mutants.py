@@ -9,7 +9,7 @@ that the catalogue names, and COMMON_TESTS. Prints a table: mutant, verdict, kil
 
 A catalogue is what scenarios/mutants/mutate.py reads, with one more key:
 
-    tests: sim-choice-.*|traces-file    a regular expression of CTest names; a mutant may add to
+    tests: sim-choice|traces    a regular expression of CTest names; a mutant may add to
                                         those of its catalogue
 
 Exit status: 0 each mutant was killed, or survived and is declared equivalent; 1 otherwise; 2 usage,
@@ -35,7 +35,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "scenarios/mutants"))
 from mutate import Bad, apply, read  # noqa: E402
 
-COMMON_TESTS = "corpus|zoo|replay-edited|scenarios-silent|scenarios-windows"
+COMMON_TESTS = "corpus|zoo|replay-edited|scenarios-variants"
 SECONDS_MORE = 10  # a test may take five times what it takes on the unchanged tree, and this
 MEMORY_BYTES = 64 << 30  # of address space: each simulated world reserves gigabytes
 PR_SET_CHILD_SUBREAPER = 36

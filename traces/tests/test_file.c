@@ -182,7 +182,7 @@ Test(file, an_empty_run_is_a_trace) {
 static void expect_refused(const char *path, const char *reason) {
     struct bz_trace trace;
     char error[BZ_TRACE_ERROR_BYTES] = "";
-    cr_assert(not(bz_trace_read(&trace, path, error, sizeof error)), "%s was read", path);
+    cr_assert_not(bz_trace_read(&trace, path, error, sizeof error), "%s was read", path);
     cr_assert_eq(strncmp(error, path, strlen(path)), 0, "the message is: %s", error);
     cr_assert_not_null(strstr(error, reason), "the message is: %s", error);
     cr_assert_eq(trace.event_count, 0);
@@ -213,7 +213,7 @@ Test(file, only_regular_files_are_read, .timeout = 20) {
 
 static void expect_unwritten(const struct bz_trace *trace, const char *path, const char *reason) {
     char error[BZ_TRACE_ERROR_BYTES] = "";
-    cr_assert(not(bz_trace_write(trace, path, error, sizeof error)), "%s was written", path);
+    cr_assert_not(bz_trace_write(trace, path, error, sizeof error), "%s was written", path);
     cr_assert_eq(strncmp(error, path, strlen(path)), 0, "the message is: %s", error);
     cr_assert_not_null(strstr(error, reason), "the message is: %s", error);
 }
@@ -268,8 +268,8 @@ Test(file, a_stream_is_written_to) {
     tst_text(text, "text");
     close(reader);
     cr_assert(stat(path, &status) == 0 && S_ISFIFO(status.st_mode));
-    cr_assert(not(bz_file_is_stream(in(&folder, "new", path))));
-    cr_assert(not(bz_file_is_stream(folder.path)));
+    cr_assert_not(bz_file_is_stream(in(&folder, "new", path)));
+    cr_assert_not(bz_file_is_stream(folder.path));
     unlink(in(&folder, "pipe", path));
     bz_trace_fini(&trace);
     folder_end(&folder, 0);

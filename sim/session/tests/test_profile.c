@@ -114,7 +114,7 @@ Test(profile, is_that_of_runs_that_were_not_struck) {
     for (strike = NO_STRIKE; strike < STRIKES; strike++) {
         calls = 0;
         struct bz_profile profile = measure(&program);
-        cr_assert(eq(int, memcmp(&wanted, &profile, sizeof wanted), 0), "%d", (int)strike);
+        cr_assert_eq(memcmp(&wanted, &profile, sizeof wanted), 0, "%d", (int)strike);
     }
 }
 
