@@ -14,6 +14,16 @@ set(BUZZER_SWITCH "native" CACHE STRING
     "Context switch: native (assembly where there is one) or ucontext")
 set_property(CACHE BUZZER_SWITCH PROPERTY STRINGS native ucontext)
 
+option(BUZZER_CCACHE "Compile through ccache where it is installed" ON)
+find_program(CCACHE ccache)
+if(BUZZER_CCACHE AND CCACHE)
+    foreach(language C CXX)
+        if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+            set(CMAKE_${language}_COMPILER_LAUNCHER "${CCACHE}")
+        endif()
+    endforeach()
+endif()
+
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
 endif()

@@ -1,5 +1,6 @@
 # buzzer_add_test(NAME SOURCES... [LIBRARIES ...] [TIMEOUT seconds]): one Criterion binary, which is
-# one CTest entry. Criterion 2.4.1 exits with 0 when a filter matches nothing, and when LeakSanitizer
+# one CTest entry. Those without a TIMEOUT of their own are fast: `tools/dev test --quick` runs them, by
+# their label. Criterion 2.4.1 exits with 0 when a filter matches nothing, and when LeakSanitizer
 # complains in a worker. The output shows both, so CTest looks for it.
 
 if(BUZZER_TESTS)
@@ -24,6 +25,7 @@ function(buzzer_add_test name)
     cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBRARIES" ${ARGN})
     if(NOT ARG_TIMEOUT)
         set(ARG_TIMEOUT 300)
+        set(labels quick)
     endif()
     add_executable(${name} ${ARG_SOURCES})
     target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION
@@ -36,5 +38,6 @@ function(buzzer_add_test name)
     set_tests_properties(${name} PROPERTIES
         TIMEOUT ${ARG_TIMEOUT}
         COST ${ARG_TIMEOUT} # the long ones first
+        LABELS "${labels}"
         FAIL_REGULAR_EXPRESSION "Tested: (.\\[[0-9;]*m)*0 ;LeakSanitizer: detected;runtime error:")
 endfunction()
