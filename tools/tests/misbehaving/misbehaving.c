@@ -114,6 +114,15 @@ static void do_kill_once(struct semaphore *self) {
     }
 }
 
+/* No misdeed: the file says that a search is well under way. */
+static void do_tell(struct semaphore *self) {
+    static int calls;
+    (void)self;
+    if (++calls == 20000) {
+        close(open("told", O_CREAT | O_WRONLY, 0600));
+    }
+}
+
 static void do_fork(struct semaphore *self) {
     (void)self;
     zero = fork() & 0;
@@ -508,6 +517,7 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(term, AT_RELEASE, do_term)                                                             \
     MISDEED(kill, AT_ACQUIRE, do_kill)                                                             \
     MISDEED(kill_once, AT_ACQUIRE, do_kill_once)                                                   \
+    MISDEED(tell, AT_ACQUIRE, do_tell)                                                             \
     MISDEED(fork, AT_ACQUIRE, do_fork)                                                             \
     MISDEED(fork_window, AT_WINDOW, do_fork)                                                       \
     MISDEED(raw_fork, AT_ACQUIRE, do_raw_fork)                                                     \
