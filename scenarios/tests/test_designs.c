@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "scenarios/tests/designs/designs.h"
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 #include "scenarios/tests/seeds.h"
 
 static uint64_t run_count(void) {

@@ -2,7 +2,7 @@
 # without a warning. A glob finds the headers, so a new one is checked, too.
 
 function(buzzer_check_headers name)
-    # Parts of coro.h, which includes the one for the machine at hand; see tests/layers.
+    # Parts of coro.h, which includes the one for the machine at hand; see tests/source/layers.
     set(parts primitives/runtime/coro/switch_x86_64.h primitives/runtime/coro/switch_aarch64.h)
 
     set(patterns primitives/*.h sim/*.h traces/*.h scenarios/*.h tools/*.h)

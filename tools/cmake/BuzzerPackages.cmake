@@ -6,7 +6,7 @@
 #   python3-buzzer    the package for the Python that the build has found; if BUZZER_PYTHON is on
 #
 # They are reproducible: times are those of SOURCE_DATE_EPOCH, which `tools/dev deb` sets to the time
-# of the last commit. lintian finds nothing in them; the test is `tools/tests/packages_test`.
+# of the last commit. lintian finds nothing in them; the test is `tools/tests/install/packages_test`.
 
 # Debian's documents of one package: the licence, and the changelog that policy asks for.
 function(buzzer_package_documents component package)

@@ -17,6 +17,7 @@
 #endif
 #include "tools/cmake/poison.h"
 
-#pragma GCC poison gt /* of criterion/new/assert.h: it passes on equal values, and compiles slowly */
+/* Of criterion/new/assert.h: it passes on equal values, and compiles slowly. */
+#pragma GCC poison gt
 
 #endif

@@ -5,7 +5,7 @@
  * Not in the table are scenarios whose frames have words that are never read again, in different
  * places for different compilers (sim/README.md), and `barrier`, whose states have no end.
  */
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 
 static const struct row {
     const char *scenario;

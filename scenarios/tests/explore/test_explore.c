@@ -1,7 +1,7 @@
 /* Exhaustive search finds every entry of the zoo, by its oracle, on one of the simplest schedules.
  * On the primitives that ship it finds nothing. */
 #include "primitives/runtime/coro/san.h"
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 #include "sim/tests/toys.h"
 
 /* --- the zoo ---------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* The rate limiter with random guests: without cancels against a bucket that is followed nanosecond
  * by nanosecond, and with cancels against the rate that it promises. */
 #include "primitives/sync/rate_limiter.h"
-#include "primitives/sync/tests/stage_soak.h"
+#include "primitives/sync/tests/soak/stage_soak.h"
 
 #define GUESTS 8u
 #define SEEDS TST_SEEDS(4000u)

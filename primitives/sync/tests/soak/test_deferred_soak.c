@@ -2,8 +2,8 @@
  * somebody an error by hand, from outside and in its callback, and uses its waiter again as soon as
  * its callback runs. The model is three arrays: who waits, whose callbacks are due, and in what
  * order. It is told of every deed before the primitive is. A seed is a whole run. */
+#include "primitives/sync/tests/soak/stage_soak.h"
 #include "primitives/sync/tests/stage_deferred.h"
-#include "primitives/sync/tests/stage_soak.h"
 
 #define SEEDS TST_SEEDS(10000u)
 #define DEEDS 60u

@@ -2,7 +2,7 @@
  * A notification comes from a notify, or from a notified waiter that was cancelled; each wakes the
  * oldest, none is lost while somebody waits, and nobody is woken without one. */
 #include "primitives/sync/condition.h"
-#include "primitives/sync/tests/stage_soak.h"
+#include "primitives/sync/tests/soak/stage_soak.h"
 #include "primitives/sync/tests/stage_waiters.h"
 
 #define TASKS 6u

@@ -1,7 +1,7 @@
 /* The pool of locks against a model that counts, for each key, who is inside and who is between the
  * call of acquire and the end of release. */
 #include "primitives/sync/lock_pool.h"
-#include "primitives/sync/tests/stage_soak.h"
+#include "primitives/sync/tests/soak/stage_soak.h"
 
 #define TASKS 8u
 #define KEYS 4u

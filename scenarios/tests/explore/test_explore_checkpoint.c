@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 #include "sim/explore/checkpoint.h"
 #include "sim/judge/event.h"
 

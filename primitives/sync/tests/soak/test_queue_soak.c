@@ -1,7 +1,7 @@
 /* Queue against a model that follows also what the operations answer: which items are in it and in
  * which order they were stored, who waits on which side, who was woken. */
+#include "primitives/sync/tests/soak/stage_soak.h"
 #include "primitives/sync/tests/stage_hall.h"
-#include "primitives/sync/tests/stage_soak.h"
 
 #define TASKS 6u
 #define SEEDS TST_SEEDS(8000u)

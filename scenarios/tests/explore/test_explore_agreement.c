@@ -1,7 +1,7 @@
 /* The reductions lose nothing. With all reductions, with snapshots alone, and with every prefix run
  * again, the search finds the same violations and outcomes, and counts the same schedules where
  * nothing was cut short: for every entry of the zoo, what ships, and drawn programs. */
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 #include "sim/native/internal.h"
 
 #define STATES_MAX 15000u

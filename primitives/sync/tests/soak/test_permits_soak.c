@@ -1,6 +1,6 @@
 /* Lock and semaphore against a model: who arrived when, who was granted, who holds. */
+#include "primitives/sync/tests/soak/stage_soak.h"
 #include "primitives/sync/tests/stage_permits.h"
-#include "primitives/sync/tests/stage_soak.h"
 
 #define TASKS 6u
 #define SEEDS TST_SEEDS(10000u)

@@ -1,7 +1,7 @@
 /* States that differ in the order of interchangeable tasks alone are one state, and nothing is lost
  * by that: with and without this reduction the search finds the same violations and outcomes, and
  * counts the same schedules. A wrong merger of two states hardly leaves that number as it is. */
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 #include "sim/tests/toys.h"
 
 #define STATES_MAX 45000u

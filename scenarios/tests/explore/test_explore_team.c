@@ -2,7 +2,7 @@
  * where there is none the same outcomes, and without symmetry the same states and transitions. With
  * it, an unused byte of a frame that holds the number of a task makes two classes of one, or not,
  * by which of the interchangeable tasks came first. */
-#include "scenarios/tests/explored.h"
+#include "scenarios/tests/explore/explored.h"
 
 #define STATES_MAX 15000u
 
