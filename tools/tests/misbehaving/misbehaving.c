@@ -100,26 +100,12 @@ static void do_kill(struct semaphore *self) {
     kill(getpid(), SIGKILL);
 }
 
-/* As if from outside: the next run goes on. KILL_AFTER says how many calls of the process pass. */
+/* As if from outside: the next run goes on. */
 static void do_kill_once(struct semaphore *self) {
-    static int calls;
-    const char *after = getenv("KILL_AFTER");
-    if (after != NULL && calls++ < atoi(after)) {
-        return;
-    }
     int fd = open("killed", O_CREAT | O_EXCL | O_WRONLY, 0600);
     if (fd >= 0) {
         close(fd);
         do_kill(self);
-    }
-}
-
-/* No misdeed: the file says that a search is well under way. */
-static void do_tell(struct semaphore *self) {
-    static int calls;
-    (void)self;
-    if (++calls == 20000) {
-        close(open("told", O_CREAT | O_WRONLY, 0600));
     }
 }
 
@@ -517,7 +503,6 @@ static void view(void *instance, struct bz_permit_view *view) {
     MISDEED(term, AT_RELEASE, do_term)                                                             \
     MISDEED(kill, AT_ACQUIRE, do_kill)                                                             \
     MISDEED(kill_once, AT_ACQUIRE, do_kill_once)                                                   \
-    MISDEED(tell, AT_ACQUIRE, do_tell)                                                             \
     MISDEED(fork, AT_ACQUIRE, do_fork)                                                             \
     MISDEED(fork_window, AT_WINDOW, do_fork)                                                       \
     MISDEED(raw_fork, AT_ACQUIRE, do_raw_fork)                                                     \
