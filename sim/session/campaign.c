@@ -287,6 +287,7 @@ bool bz_chunk_merge(struct bz_campaigning *campaign, const struct bz_product *pr
     for (uint64_t index = 0; index < part->runs; index++) {
         bz_distinct_add(&campaign->state.distinct, bz_seed_mix(product->marks[index].digest));
         bz_distinct_add(&campaign->state.handoffs, product->marks[index].handoffs);
+        (void)bz_tally_note_strikes(campaign->state.situations, &product->marks[index]);
     }
     for (uint32_t index = 0; index < part->finding_count; index++) {
         keep_finding(campaign, &part->findings[index]);

@@ -7,7 +7,6 @@
 
 #include "sim/program/sizes.h"
 #include "sim/program/token.h"
-#include "sim/session/checkpoint_parts.h"
 #include "traces/json.h"
 #include "traces/lack.h"
 #include "traces/text.h"
@@ -15,6 +14,7 @@
 
 #define ANY_OPERATION "any"
 #define HASH_DIGITS 16u
+#define SITUATION_DIGITS 4u
 #define CHECKSUM_FORMAT ",\"checksum\":\"%016" PRIx64 "\"}\n"
 #define CHECKSUM_BYTES (sizeof ",\"checksum\":\"0123456789abcdef\"}\n" - 1)
 
@@ -100,11 +100,13 @@ static uint64_t *sum_of(const struct bz_campaign_result *result, size_t index) {
     return (uint64_t *)(void *)((char *)(uintptr_t)result + sums[index].offset);
 }
 
+typedef uint64_t window_table[BZ_OP_COUNT][BZ_WINDOW_COUNT];
+
 static const char *op_key(unsigned op) {
     return op == BZ_OP_NONE ? ANY_OPERATION : bz_op_name(op);
 }
 
-void bz_checkpoint_add_table(struct bz_json *root, const char *key, const bz_window_table table) {
+static void add_table(struct bz_json *root, const char *key, const window_table table) {
     struct bz_json *rows = bz_json_add_object(root, key);
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         struct bz_json *row = bz_json_add_object(rows, op_key(op));
@@ -123,7 +125,7 @@ bool bz_checkpoint_read_hex(const struct bz_json *object, const char *key, uint6
     return member == NULL || (text != NULL && bz_parse_u64(text, value));
 }
 
-bool bz_checkpoint_read_table(const struct bz_json *root, const char *key, bz_window_table table) {
+static bool read_table(const struct bz_json *root, const char *key, window_table table) {
     const struct bz_json *rows = bz_json_get(root, key);
     bool is_ok = rows != NULL;
     for (unsigned op = 0; is_ok && op < BZ_OP_COUNT; op++) {
@@ -158,8 +160,7 @@ static bool read_oracles(const struct bz_json *root, struct bz_campaign_result *
 
 /* --- sketches --------------------------------------------------------------------------------- */
 
-void bz_checkpoint_add_sketch(struct bz_json *root, const char *key,
-                              const struct bz_distinct *distinct) {
+static void add_sketch(struct bz_json *root, const char *key, const struct bz_distinct *distinct) {
     struct bz_json *sketch = bz_json_add_object(root, key);
     size_t bytes = (size_t)distinct->count * (HASH_DIGITS + 1) + 1;
     char *text = bz_lack_check(malloc(bytes), "a checkpoint");
@@ -188,8 +189,8 @@ static bool read_hash(const char *digits, uint64_t *hash) {
     return true;
 }
 
-bool bz_checkpoint_read_sketch(const struct bz_json *root, const char *key, uint64_t total,
-                               struct bz_distinct *distinct) {
+static bool read_sketch(const struct bz_json *root, const char *key, uint64_t total,
+                        struct bz_distinct *distinct) {
     const struct bz_json *sketch = bz_json_get(root, key);
     const struct bz_json *kept = sketch == NULL ? NULL : bz_json_get(sketch, "kept");
     const char *text = kept == NULL ? NULL : bz_json_string(kept);
@@ -202,6 +203,35 @@ bool bz_checkpoint_read_sketch(const struct bz_json *root, const char *key, uint
         uint64_t hash;
         is_ok = (text[0] == '+' || text[0] == '-') && read_hash(text + 1, &hash) &&
                 bz_distinct_put_back(distinct, hash, text[0] == '+');
+    }
+    return is_ok;
+}
+
+/* Their numbers as one text, of SITUATION_DIGITS each. */
+static void add_situations(struct bz_json *root, const uint64_t *situations) {
+    char *text = bz_lack_check(calloc(BZ_SITUATIONS + 1, SITUATION_DIGITS), "a checkpoint");
+    size_t used = 0;
+    for (uint32_t number = 0; number < BZ_SITUATIONS; number++) {
+        if ((situations[number / 64] >> number % 64 & 1u) != 0) {
+            snprintf(text + used, SITUATION_DIGITS + 1, "%04" PRIx32, number);
+            used += SITUATION_DIGITS;
+        }
+    }
+    bz_json_add_string(root, "situations", text);
+    free(text);
+}
+
+/* Older checkpoints have none. */
+static bool read_situations(const struct bz_json *root, uint64_t *situations) {
+    const struct bz_json *member = bz_json_get(root, "situations");
+    const char *text = member == NULL ? "" : bz_json_string(member);
+    bool is_ok = text != NULL && strlen(text) % SITUATION_DIGITS == 0;
+    for (; is_ok && *text != '\0'; text += SITUATION_DIGITS) {
+        char digits[SITUATION_DIGITS + 3];
+        uint64_t number = 0;
+        snprintf(digits, sizeof digits, "0x%.*s", (int)SITUATION_DIGITS, text);
+        is_ok = bz_parse_u64(digits, &number) && number < BZ_SITUATIONS;
+        situations[number % BZ_SITUATIONS / 64] |= UINT64_C(1) << number % 64;
     }
     return is_ok;
 }
@@ -220,7 +250,7 @@ void bz_checkpoint_add_violation(struct bz_json *item, const struct bz_violation
     bz_json_add_string(item, "message", violation->message);
 }
 
-void bz_checkpoint_add_finding(struct bz_json *findings, const struct bz_finding *finding) {
+static void add_finding(struct bz_json *findings, const struct bz_finding *finding) {
     struct bz_json *item = bz_json_append_object(findings);
     bz_json_add_hex(item, "seed", finding->seed);
     bz_json_add_hex(item, "digest", finding->digest);
@@ -228,7 +258,7 @@ void bz_checkpoint_add_finding(struct bz_json *findings, const struct bz_finding
     bz_checkpoint_add_violation(item, &finding->violation);
 }
 
-bool bz_checkpoint_read_u32(const struct bz_json *object, const char *key, uint32_t *value) {
+static bool read_u32(const struct bz_json *object, const char *key, uint32_t *value) {
     const struct bz_json *member = bz_json_get(object, key);
     uint64_t number = 0;
     bool is_ok = member != NULL && bz_json_number(member, &number) && number <= UINT32_MAX;
@@ -258,9 +288,9 @@ bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violatio
     unsigned window;
     bool is_ok = oracle_text != NULL && bz_oracle_index(oracle_text) < bz_oracle_count &&
                  message_text != NULL && bz_checkpoint_read_hex(item, "also", &violation->also) &&
-                 bz_checkpoint_read_u32(item, "step", &violation->step) &&
-                 bz_checkpoint_read_u32(item, "task", &violation->task) &&
-                 bz_checkpoint_read_u32(item, "object", &violation->object) &&
+                 read_u32(item, "step", &violation->step) &&
+                 read_u32(item, "task", &violation->task) &&
+                 read_u32(item, "object", &violation->object) &&
                  read_word(item, "op", bz_op_name, BZ_OP_COUNT, &op) &&
                  read_word(item, "window", bz_window_name, BZ_WINDOW_COUNT, &window) &&
                  bz_checkpoint_read_hex(item, "time_ns", &violation->time_ns);
@@ -273,7 +303,7 @@ bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violatio
     return is_ok;
 }
 
-bool bz_checkpoint_read_finding(const struct bz_json *item, struct bz_finding *finding) {
+static bool read_finding(const struct bz_json *item, struct bz_finding *finding) {
     return bz_checkpoint_read_hex(item, "seed", &finding->seed) &&
            bz_checkpoint_read_hex(item, "digest", &finding->digest) &&
            bz_checkpoint_read_hex(item, "count", &finding->count) &&
@@ -286,7 +316,7 @@ static bool read_findings(const struct bz_json *root, struct bz_campaign_result 
     for (const struct bz_json *item = is_ok ? bz_json_first(findings) : NULL; is_ok && item != NULL;
          item = bz_json_next(item)) {
         is_ok = result->finding_count < BZ_FINDINGS_MAX &&
-                bz_checkpoint_read_finding(item, &result->findings[result->finding_count++]);
+                read_finding(item, &result->findings[result->finding_count++]);
     }
     return is_ok && (result->finding_count > 0) == (result->violations > 0);
 }
@@ -294,7 +324,7 @@ static bool read_findings(const struct bz_json *root, struct bz_campaign_result 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* Bits as a table of 0 and 1, and back. */
-static void spread(const uint32_t *required, bz_window_table table) {
+static void spread(const uint32_t *required, window_table table) {
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
             table[op][window] = required[op] >> window & 1u;
@@ -302,7 +332,7 @@ static void spread(const uint32_t *required, bz_window_table table) {
     }
 }
 
-static void collect(const bz_window_table table, uint32_t *required) {
+static void collect(const window_table table, uint32_t *required) {
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         required[op] = 0;
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
@@ -319,11 +349,23 @@ static uint64_t checksum_of(const char *text, size_t length) {
     return digest;
 }
 
+/* The document as one line that ends with a checksum of all before it. Frees `root`. */
+static char *seal(struct bz_json *root) {
+    char *json = bz_json_print(root, false);
+    bz_json_free(root);
+    size_t length = strlen(json) - 1; /* without its last brace */
+    char *text = bz_lack_check(realloc(json, length + CHECKSUM_BYTES + 1), "a checkpoint");
+    memset(text + length, ' ', CHECKSUM_BYTES);
+    text[length + CHECKSUM_BYTES] = '\0';
+    bz_checkpoint_sign(text);
+    return text;
+}
+
 char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
                           const struct bz_campaign_state *state) {
     const struct bz_campaign_result *result = &state->result;
     char token[BZ_TOKEN_BYTES];
-    bz_window_table required;
+    window_table required;
     struct bz_json *root = bz_json_new_object();
     spread(checkpoint->required, required);
     bz_json_add_string(root, "format", BZ_CHECKPOINT_FORMAT);
@@ -344,30 +386,23 @@ char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
     }
     bz_json_add_hex(root, "draws_sizes", checkpoint->draws_sizes);
     bz_json_add_hex(root, "pinned", checkpoint->program.pinned);
-    bz_checkpoint_add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
+    if (checkpoint->slices > 0) {
+        bz_json_add_hex(root, "slices", checkpoint->slices);
+    }
+    add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
     for (size_t index = 0; index < SUM_COUNT; index++) {
         bz_json_add_hex(root, sums[index].key, *sum_of(result, index));
     }
-    bz_checkpoint_add_table(root, "windows", result->stats.windows);
+    add_table(root, "windows", result->stats.windows);
     add_oracles(root, result);
     struct bz_json *findings = bz_json_add_array(root, "findings");
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        bz_checkpoint_add_finding(findings, &result->findings[index]);
+        add_finding(findings, &result->findings[index]);
     }
-    bz_checkpoint_add_sketch(root, "distinct", &state->distinct);
-    bz_checkpoint_add_sketch(root, "handoffs", &state->handoffs);
-    return bz_checkpoint_seal(root);
-}
-
-char *bz_checkpoint_seal(struct bz_json *root) {
-    char *json = bz_json_print(root, false);
-    bz_json_free(root);
-    size_t length = strlen(json) - 1; /* without its last brace */
-    char *text = bz_lack_check(realloc(json, length + CHECKSUM_BYTES + 1), "a checkpoint");
-    memset(text + length, ' ', CHECKSUM_BYTES);
-    text[length + CHECKSUM_BYTES] = '\0';
-    bz_checkpoint_sign(text);
-    return text;
+    add_sketch(root, "distinct", &state->distinct);
+    add_sketch(root, "handoffs", &state->handoffs);
+    add_situations(root, state->situations);
+    return seal(root);
 }
 
 void bz_checkpoint_sign(char *text) {
@@ -376,7 +411,7 @@ void bz_checkpoint_sign(char *text) {
     snprintf(text + length, CHECKSUM_BYTES + 1, CHECKSUM_FORMAT, checksum);
 }
 
-bool bz_checkpoint_is_whole(const char *text, size_t length) {
+static bool is_whole(const char *text, size_t length) {
     char expected[CHECKSUM_BYTES + 1];
     if (length < CHECKSUM_BYTES) {
         return false;
@@ -394,8 +429,7 @@ static bool read_shard(const struct bz_json *root, struct bz_checkpoint *checkpo
         checkpoint->campaign_runs = checkpoint->runs;
         return true;
     }
-    return bz_checkpoint_read_u32(root, "shard", &shard->number) &&
-           bz_checkpoint_read_u32(root, "shards", &shard->count) &&
+    return read_u32(root, "shard", &shard->number) && read_u32(root, "shards", &shard->count) &&
            bz_checkpoint_read_hex(root, "campaign_runs", &checkpoint->campaign_runs) &&
            shard->number > 0 && shard->number <= shard->count && shard->count <= BZ_SHARDS_MAX &&
            bz_shard_runs(shard, checkpoint->campaign_runs) == checkpoint->runs;
@@ -404,7 +438,7 @@ static bool read_shard(const struct bz_json *root, struct bz_checkpoint *checkpo
 static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *checkpoint,
                          struct bz_campaign_state *state) {
     struct bz_campaign_result *result = &state->result;
-    bz_window_table required;
+    window_table required;
     uint64_t keep_going;
     uint64_t draws_sizes; /* of older programs: none */
     uint64_t pinned;
@@ -415,15 +449,17 @@ static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *check
                  bz_checkpoint_read_hex(root, "keep_going", &keep_going) &&
                  bz_checkpoint_read_hex(root, "draws_sizes", &draws_sizes) &&
                  bz_checkpoint_read_hex(root, "pinned", &pinned) &&
-                 bz_checkpoint_read_table(root, "required", required);
+                 bz_checkpoint_read_hex(root, "slices", &checkpoint->slices) &&
+                 read_table(root, "required", required);
     for (size_t index = 0; is_ok && index < SUM_COUNT; index++) {
         is_ok = bz_checkpoint_read_hex(root, sums[index].key, sum_of(result, index));
     }
     is_ok = is_ok && result->runs <= checkpoint->runs && result->violations <= result->runs &&
-            bz_checkpoint_read_table(root, "windows", result->stats.windows) &&
-            read_oracles(root, result) && read_findings(root, result) &&
-            bz_checkpoint_read_sketch(root, "distinct", result->runs, &state->distinct) &&
-            bz_checkpoint_read_sketch(root, "handoffs", result->runs, &state->handoffs);
+            read_table(root, "windows", result->stats.windows) && read_oracles(root, result) &&
+            read_findings(root, result) &&
+            read_sketch(root, "distinct", result->runs, &state->distinct) &&
+            read_sketch(root, "handoffs", result->runs, &state->handoffs) &&
+            read_situations(root, state->situations);
     if (is_ok) {
         checkpoint->keep_going = keep_going != 0;
         checkpoint->keeps_size = bz_json_get(root, "keeps_size") != NULL;
@@ -469,7 +505,7 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
                 "%s: is not a checkpoint of this program: its format is '%.40s', "
                 "and not '%s'",
                 origin, text_of(root, "format"), BZ_CHECKPOINT_FORMAT);
-    } else if (!bz_checkpoint_is_whole(text, length)) {
+    } else if (!is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",
                 origin);
     } else if (!read_campaign(text_of(root, "campaign"), catalog, checkpoint, state, reason,

@@ -58,7 +58,7 @@ static inline void add(struct bz_distinct *distinct, uint64_t hash, bool is_agai
         distinct->again[index - 1] = true;
         return;
     }
-    while (distinct->count == distinct->capacity && (hash & distinct->skip_mask) == 0) {
+    while (distinct->count >= distinct->capacity && (hash & distinct->skip_mask) == 0) {
         thin_out(distinct);
     }
     if ((hash & distinct->skip_mask) == 0) {

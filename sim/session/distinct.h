@@ -31,7 +31,7 @@ struct bz_distinct {
     uint16_t places[2 * BZ_DISTINCT_KEPT];
 };
 
-/* `capacity` is BZ_DISTINCT_KEPT, or less in tests. */
+/* `capacity` is BZ_DISTINCT_KEPT or less. */
 void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity);
 
 /* `hash` must be uniformly distributed over 64 bits. O(1) amortized. */

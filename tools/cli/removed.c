@@ -25,6 +25,7 @@ const struct bz_gone bz_gone[] = {
      "put 'autoload -U bashcompinit && bashcompinit' and 'eval \"$(buzzer completion bash)\"' into "
      ".zshrc"},
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},
+    {"fuzz", "slice", NULL, "a slice has about two million steps"},
     {"fuzz", "seed", NULL, "arms have their slices in turn, and nothing is drawn"},
     {NULL, NULL, NULL, NULL},
 };

@@ -105,7 +105,8 @@ static void print_same(const struct bz_kept_findings *kept) {
 /* --- the report ------------------------------------------------------------------------------- */
 
 static struct bz_json *document(const struct merge *merge, const struct bz_run_report *report) {
-    struct bz_json *root = bz_run_report_json(report);
+    struct bz_json *root = bz_json_new_object();
+    bz_run_report_add_json(root, report);
     bz_shard_files_add_json(&merge->shards, root);
     bz_json_add_bool(root, "counts_are_exact", bz_tally_has_all(report->result));
     struct bz_json *same = bz_json_add_array(root, "same_smallest_run");
@@ -202,7 +203,7 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
     } else {
         print(merge, &report);
     }
-    bz_findings_drop_cut(&cut);
+    bz_findings_drop(&cut);
     return report.exit_code;
 }
 

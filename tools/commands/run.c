@@ -200,7 +200,8 @@ static int prepare(struct bz_run *run, struct bz_checkpoint_file *file) {
 /* --- stored traces ---------------------------------------------------------------------------- */
 
 static void put_json(const struct bz_run *run, const struct bz_run_report *report) {
-    struct bz_json *root = bz_run_report_json(report);
+    struct bz_json *root = bz_json_new_object();
+    bz_run_report_add_json(root, report);
     if (run->shard.count > 0) {
         bz_shard_add_json(root, &run->shard, run->first_run, report->result->runs);
     }
@@ -397,7 +398,7 @@ int bz_command_run(int argc, char **argv) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     report.exit_code = finish(&run, &report, &cut, code);
-    bz_findings_drop_cut(&cut);
+    bz_findings_drop(&cut);
     bz_findings_fini(&findings);
     return report.exit_code;
 }

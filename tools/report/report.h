@@ -62,8 +62,8 @@ int bz_run_report_exit_code(const struct bz_run_report *report);
 
 /* --- JSON */
 
-/* The document of `run --json`; the caller frees it. */
-struct bz_json *bz_run_report_json(const struct bz_run_report *report);
+/* Adds the members of the document of `run --json`. */
+void bz_run_report_add_json(struct bz_json *root, const struct bz_run_report *report);
 
 /* Adds the scenario, variant, strategy, order and other settings. */
 void bz_json_add_program(struct bz_json *object, const struct bz_program *program);

@@ -123,9 +123,8 @@ static bool add_violations(struct bz_json *object, const struct bz_run_report *r
     return is_declared_found;
 }
 
-struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
+void bz_run_report_add_json(struct bz_json *root, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
-    struct bz_json *root = bz_json_new_object();
     bz_json_add_program(root, report->program);
     bz_json_add_string(root, "sizes", report->draws_sizes ? "drawn" : "default");
     bz_json_add_hex(root, "seed_first", report->seed_first);
@@ -139,6 +138,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_number(handoffs, "seen_once", result->handoff_orders_once);
     bz_json_add_number(handoffs, "new_ppm", result->handoff_new_ppm);
     bz_json_add_bool(handoffs, "is_exact", result->handoff_is_exact);
+    bz_json_add_number(root, "situations", result->situations);
     bz_json_add_number(root, "injected", result->stats.injected);
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
     struct bz_json *cut = report->cut->token[0] == '\0' ? NULL : bz_json_add_object(root, "cut");
@@ -169,7 +169,6 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_string(root, "end", bz_run_report_end(report));
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
     bz_json_add_digest(root, "digest", result->digest);
-    return root;
 }
 
 void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report) {

@@ -20,8 +20,12 @@
 #define INTERVAL_NS UINT64_C(1000000000)
 #define SHARE 20u /* of the time, one part at most */
 
-/* campaign.checkpoint, campaign-2.checkpoint, ... */
-static void set_path(struct bz_checkpoint_file *file, unsigned number) {
+static bool exists(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 || errno != ENOENT;
+}
+
+bool bz_checkpoint_file_set_path(struct bz_checkpoint_file *file, unsigned number) {
     char suffix[16] = "";
     size_t length = strlen(file->folder);
     if (number > 1) {
@@ -29,11 +33,7 @@ static void set_path(struct bz_checkpoint_file *file, unsigned number) {
     }
     snprintf(file->path, sizeof file->path, "%.*s%scampaign%s.checkpoint", PATH_MAX - 64,
              file->folder, length > 0 && file->folder[length - 1] == '/' ? "" : "/", suffix);
-}
-
-static bool exists(const char *path) {
-    struct stat status;
-    return lstat(path, &status) == 0 || errno != ENOENT;
+    return exists(file->path);
 }
 
 static bool read_file(struct bz_checkpoint_file *file, struct bz_campaign_state *state, char *error,
@@ -86,9 +86,9 @@ int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folde
     unsigned number = 1;
     snprintf(file->folder, sizeof file->folder, "%s", folder);
     int lock = bz_findings_lock_folder(folder);
-    set_path(file, number);
+    (void)bz_checkpoint_file_set_path(file, number);
     while (number < NUMBER_MAX && !is_free(file, state)) {
-        set_path(file, ++number);
+        (void)bz_checkpoint_file_set_path(file, ++number);
     }
     file->began_ns = bz_wall_ns();
     bz_campaign_begin(state);
@@ -146,8 +146,7 @@ static void take_census(struct bz_checkpoint_file *file, struct bz_campaign_stat
                         struct census *census) {
     char error[BZ_ERROR_BYTES];
     *census = (struct census){.count = 0};
-    set_path(file, 1);
-    while (census->count < NUMBER_MAX && exists(file->path)) {
+    while (census->count < NUMBER_MAX && bz_checkpoint_file_set_path(file, census->count + 1)) {
         census->count++;
         if (!read_file(file, state, error, sizeof error) ||
             !bz_checkpoint_is_finished(&file->checkpoint, state)) {
@@ -157,7 +156,6 @@ static void take_census(struct bz_checkpoint_file *file, struct bz_campaign_stat
             census->unfinished++;
             census->last_unfinished = census->count;
         }
-        set_path(file, census->count + 1);
     }
 }
 
@@ -165,7 +163,7 @@ static void take_census(struct bz_checkpoint_file *file, struct bz_campaign_stat
 static int choose(struct bz_checkpoint_file *file, struct bz_campaign_state *state) {
     struct census census;
     take_census(file, state, &census);
-    set_path(file, census.unfinished > 0 ? census.last_unfinished : 1);
+    (void)bz_checkpoint_file_set_path(file, census.unfinished > 0 ? census.last_unfinished : 1);
     if (census.count == 0) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE,
                            "--resume: there is no '%s': only a campaign with --out writes one",
@@ -249,22 +247,13 @@ int bz_checkpoint_file_check_code(const struct bz_checkpoint_file *file,
                              file->path, seed, state->result.digest_first, digest);
 }
 
-void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict) {
+void bz_checkpoint_file_print_resume(const char *command, const char *place,
+                                     const struct bz_text *more) {
     const struct bz_contain *contain = &bz_cli_catalog.contain;
-    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a checkpoint");
-    struct bz_checkpoint_file other = *file;
-    struct census census;
-    char place[2 * PATH_MAX];
-    struct bz_text plugins = {0};
-    take_census(&other, state, &census);
-    free(state);
-    bz_plugins_add_options(&plugins, file->checkpoint.program.scenario,
-                           file->checkpoint.program.variant);
+    char quoted[2 * PATH_MAX];
     fflush(stdout);
-    fprintf(stderr, "to continue: %s run --resume %s%s%s", bz_cli_program,
-            bz_cli_quoted(census.unfinished == 1 ? file->folder : file->path, place, sizeof place),
-            plugins.bytes != NULL ? plugins.bytes : "", is_strict ? " --strict" : "");
-    bz_text_fini(&plugins);
+    fprintf(stderr, "to continue: %s %s --resume %s%s", bz_cli_program, command,
+            bz_cli_quoted(place, quoted, sizeof quoted), more->bytes != NULL ? more->bytes : "");
     if (contain->step_ns != 0) {
         fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
     }
@@ -272,4 +261,19 @@ void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, boo
         fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
     }
     fputc('\n', stderr);
+}
+
+void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict) {
+    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a checkpoint");
+    struct bz_checkpoint_file other = *file;
+    struct census census;
+    struct bz_text more = {0};
+    take_census(&other, state, &census);
+    free(state);
+    bz_plugins_add_options(&more, file->checkpoint.program.scenario,
+                           file->checkpoint.program.variant);
+    bz_text_add(&more, "%s", is_strict ? " --strict" : "");
+    bz_checkpoint_file_print_resume("run", census.unfinished == 1 ? file->folder : file->path,
+                                    &more);
+    bz_text_fini(&more);
 }

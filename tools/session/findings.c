@@ -65,26 +65,29 @@ static bool file_holds(const char *path, const char *text) {
     return is_same;
 }
 
-/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ...: the first name that is free or has the same
- * content. `kind` comes after the seed: "", "-shrunk", "-fifo". */
-static bool choose_path(const struct bz_trace *trace, uint64_t seed, const char *kind,
-                        const char *folder, char path[PATH_MAX]) {
+void bz_findings_path(const char *scenario, const char *variant, uint64_t seed, const char *kind,
+                      const char *folder, unsigned number, char path[PATH_MAX]) {
     char base[256];
-    struct stat status;
-    char *text = bz_trace_print(trace);
-    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64 "%s", trace->scenario, trace->variant,
-             seed, kind);
+    char suffix[16] = "";
+    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64 "%s", scenario, variant, seed, kind);
     for (char *character = base; *character != '\0'; character++) {
         *character = *character == '/' ? '_' : *character;
     }
+    if (number > 1) {
+        snprintf(suffix, sizeof suffix, "-%u", number);
+    }
+    snprintf(path, PATH_MAX, "%s%s%s%s.json", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+             base, suffix);
+}
+
+/* The first name that is free or has the same content. */
+static bool choose_path(const struct bz_trace *trace, uint64_t seed, const char *kind,
+                        const char *folder, char path[PATH_MAX]) {
+    struct stat status;
+    char *text = bz_trace_print(trace);
     bool is_chosen = false;
     for (unsigned number = 1; text != NULL && !is_chosen && number < NAME_TRIES_MAX; number++) {
-        char suffix[16] = "";
-        if (number > 1) {
-            snprintf(suffix, sizeof suffix, "-%u", number);
-        }
-        snprintf(path, PATH_MAX, "%s%s%s%s.json", folder,
-                 folder[strlen(folder) - 1] == '/' ? "" : "/", base, suffix);
+        bz_findings_path(trace->scenario, trace->variant, seed, kind, folder, number, path);
         is_chosen = (lstat(path, &status) != 0 && errno == ENOENT) || file_holds(path, text);
     }
     free(text);
@@ -99,11 +102,8 @@ int bz_findings_lock_folder(const char *folder) {
     return lock;
 }
 
-/* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
- * could choose the same name. Without a lock, the trace is written anyway. Returns an exit code,
- * after a message unless it is BZ_EXIT_OK; then `path` is empty. */
-static int write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
-                       const char *kind, const char *folder, char path[PATH_MAX]) {
+int bz_findings_write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
+                            const char *kind, const char *folder, char path[PATH_MAX]) {
     char error[BZ_TRACE_ERROR_BYTES];
     int lock = bz_findings_lock_folder(folder);
     snprintf(error, sizeof error, "no name is free in '%s'", folder);
@@ -171,10 +171,10 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
                            "may have; its token replays it",
                            finding->seed, BZ_TRACE_EVENTS_MAX);
     }
-    return write_trace(name, &kept->trace, finding->seed, "", folder, kept->path);
+    return bz_findings_write_trace(name, &kept->trace, finding->seed, "", folder, kept->path);
 }
 
-static void release(struct bz_kept_finding *item) {
+void bz_findings_drop(struct bz_kept_finding *item) {
     bz_trace_fini(&item->trace);
     bz_trace_fini(&item->small);
 }
@@ -186,7 +186,7 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
     if (place == kept->count) {
         kept->count++;
     } else {
-        release(item);
+        bz_findings_drop(item);
     }
     *item = (struct bz_kept_finding){.failure.violation = finding->violation, .program = *program};
     bz_trace_init(&item->trace);
@@ -281,8 +281,8 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
                             sizeof item->small_token);
         }
         if (folder != NULL) {
-            code = write_trace(name, &item->small, item->trace.seed, "-shrunk", folder,
-                               item->small_path);
+            code = bz_findings_write_trace(name, &item->small, item->trace.seed, "-shrunk", folder,
+                                           item->small_path);
         }
     }
     bz_shrink_fini(&result);
@@ -305,7 +305,7 @@ void bz_findings_merge(struct bz_kept_findings *kept) {
         }
         if (same < count) {
             kept->items[same].count += item->count;
-            release(item);
+            bz_findings_drop(item);
         } else if (count++ != index) {
             kept->items[same] = *item;
         }
@@ -343,8 +343,9 @@ static int keep_witness(const struct bz_kept_findings *kept, struct bz_kept_find
         }
         item->fifo_lag_ns = bz_trace_lag_ns(is_shrunk && result.has_answers ? &small : &trace);
         if (folder != NULL && bz_interrupt_requested == 0) { /* else the next session does it */
-            int written = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
-                                      "-fifo", folder, item->fifo_path);
+            int written =
+                bz_findings_write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
+                                        "-fifo", folder, item->fifo_path);
             code = code == BZ_EXIT_OK ? written : code;
         }
     }
@@ -420,12 +421,8 @@ void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *
     }
 }
 
-void bz_findings_drop_cut(struct bz_kept_finding *cut) {
-    release(cut);
-}
-
 void bz_findings_drop_last(struct bz_kept_findings *kept) {
-    release(&kept->items[--kept->count]);
+    bz_findings_drop(&kept->items[--kept->count]);
 }
 
 void bz_findings_fini(struct bz_kept_findings *kept) {

@@ -83,6 +83,17 @@ bool bz_findings_make_folders(const char *folder);
  * closes the descriptor; -1: there is no lock. */
 int bz_findings_lock_folder(const char *folder);
 
+/* SCENARIO_VARIANT_SEED.json in the folder. `kind` comes after the seed: "", "-shrunk", "-fifo".
+ * `number` above 1: with -2, -3, ... */
+void bz_findings_path(const char *scenario, const char *variant, uint64_t seed, const char *kind,
+                      const char *folder, unsigned number, char path[PATH_MAX]);
+
+/* Writes a trace under the first such name that is free or has the same content. A lock keeps
+ * concurrent campaigns from choosing the same one; without a lock, the trace is written anyway.
+ * Returns an exit code likewise; not BZ_EXIT_OK: `path` is empty. */
+int bz_findings_write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
+                            const char *kind, const char *folder, char path[PATH_MAX]);
+
 /* Records a finding as the `place`-th of `kept`, which grows by one or replaces an earlier one.
  * Writes a file unless `folder` is NULL; an existing file with other content is kept, and the name
  * gets a number. Returns an exit code likewise. */
@@ -112,11 +123,12 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
                                bool shrinks, const char *folder);
 
 /* Records a run that the step limit cuts into an empty `cut`, with its token. The token stays empty
- * if that is not what the run does again, or if memory runs out. Release it with
- * bz_findings_drop_cut(). */
+ * if that is not what the run does again, or if memory runs out. */
 void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,
                           uint64_t seed);
-void bz_findings_drop_cut(struct bz_kept_finding *cut);
+
+/* Releases what it owns. */
+void bz_findings_drop(struct bz_kept_finding *item);
 
 /* Forgets the last one. */
 void bz_findings_drop_last(struct bz_kept_findings *kept);

@@ -137,3 +137,20 @@ Test(tally, ranges_have_no_gap_and_no_overlap) {
         }
     }
 }
+
+Test(totals, a_situation_counts_once_and_only_of_a_run_that_passes) {
+    static struct bz_campaign_state state;
+    static struct bz_campaign_state later;
+    struct bz_run_mark mark = {.has_passed = true, .strike_count = 2, .strikes = {5, 700}};
+    bz_campaign_begin(&state);
+    bz_campaign_begin(&later);
+    cr_assert(bz_tally_note_strikes(state.situations, &mark));
+    cr_assert(not(bz_tally_note_strikes(state.situations, &mark)));
+    mark.strikes[1] = 701;
+    mark.has_passed = false;
+    cr_assert(not(bz_tally_note_strikes(later.situations, &mark)));
+    mark.has_passed = true;
+    cr_assert(bz_tally_note_strikes(later.situations, &mark));
+    bz_tally_join(&state, &later);
+    cr_assert(eq(u32, state.result.situations, 3));
+}
