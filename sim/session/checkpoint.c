@@ -18,67 +18,6 @@
 #define CHECKSUM_FORMAT ",\"checksum\":\"%016" PRIx64 "\"}\n"
 #define CHECKSUM_BYTES (sizeof ",\"checksum\":\"0123456789abcdef\"}\n" - 1)
 
-static bool is_part(const struct bz_checkpoint *checkpoint) {
-    return checkpoint->shard.count > 1;
-}
-
-uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint) {
-    return is_part(checkpoint) ? bz_shard_first(&checkpoint->shard, checkpoint->campaign_runs) : 0;
-}
-
-bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
-                               const struct bz_campaign_state *state) {
-    const struct bz_campaign_result *result = &state->result;
-    bool is_time_up = checkpoint->limit_ms != 0 && checkpoint->spent_ms >= checkpoint->limit_ms;
-    return result->runs >= checkpoint->runs || is_time_up ||
-           (result->violations > 0 && !checkpoint->keep_going);
-}
-
-void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
-                           struct bz_program *program) {
-    *program = checkpoint->program;
-    if (checkpoint->draws_sizes) {
-        bz_sizes_draw(&checkpoint->program, seed, program);
-    }
-}
-
-/* Its program and its first seed, in one word. */
-static const char *name_of(const struct bz_checkpoint *checkpoint, char token[BZ_TOKEN_BYTES]) {
-    bz_token_format(&checkpoint->program, checkpoint->seed_first, 0, token, BZ_TOKEN_BYTES);
-    token[strcspn(token, "#")] = '\0';
-    return token;
-}
-
-bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
-                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes) {
-    char token[BZ_TOKEN_BYTES];
-    char other_token[BZ_TOKEN_BYTES];
-    name_of(checkpoint, token);
-    name_of(other, other_token);
-    reason[0] = '\0';
-    if (strcmp(checkpoint->version, other->version) != 0) {
-        snprintf(reason, reason_bytes, "it was written by version '%s', and not by '%s'",
-                 other->version, checkpoint->version);
-    } else if (strcmp(token, other_token) != 0) {
-        snprintf(reason, reason_bytes, "it is of '%s', and not of '%s'", other_token, token);
-    } else if (other->shard.count != checkpoint->shard.count) {
-        snprintf(reason, reason_bytes, "it has %" PRIu32 " shards, and not %" PRIu32,
-                 other->shard.count, checkpoint->shard.count);
-    } else if ((other->limit_ms == 0) != (checkpoint->limit_ms == 0)) {
-        snprintf(reason, reason_bytes, "it has %s limit of time, and should have %s",
-                 other->limit_ms == 0 ? "no" : "a", other->limit_ms == 0 ? "one" : "none");
-    } else if (other->campaign_runs != checkpoint->campaign_runs) {
-        snprintf(reason, reason_bytes, "its campaign has %" PRIu64 " runs, not %" PRIu64,
-                 other->campaign_runs, checkpoint->campaign_runs);
-    } else if (other->draws_sizes != checkpoint->draws_sizes ||
-               other->program.pinned != checkpoint->program.pinned) {
-        snprintf(reason, reason_bytes, "its runs have other drawn sizes");
-    } else if (memcmp(other->required, checkpoint->required, sizeof other->required) != 0) {
-        snprintf(reason, reason_bytes, "it requires other windows");
-    }
-    return reason[0] != '\0';
-}
-
 /* --- the sums --------------------------------------------------------------------------------- */
 
 /* Every number of a result that does not follow from the others. */
@@ -361,33 +300,32 @@ static char *seal(struct bz_json *root) {
     return text;
 }
 
-char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
-                          const struct bz_campaign_state *state) {
+char *bz_checkpoint_print(const struct bz_job *job, const struct bz_campaign_state *state) {
     const struct bz_campaign_result *result = &state->result;
     char token[BZ_TOKEN_BYTES];
     window_table required;
     struct bz_json *root = bz_json_new_object();
-    spread(checkpoint->required, required);
+    spread(job->required, required);
     bz_json_add_string(root, "format", BZ_CHECKPOINT_FORMAT);
-    bz_json_add_string(root, "campaign",
-                       bz_token_format(&checkpoint->program, checkpoint->seed_first, result->digest,
-                                       token, sizeof token));
-    if (is_part(checkpoint)) {
-        bz_json_add_number(root, "shard", checkpoint->shard.number);
-        bz_json_add_number(root, "shards", checkpoint->shard.count);
-        bz_json_add_hex(root, "campaign_runs", checkpoint->campaign_runs);
+    bz_json_add_string(
+        root, "campaign",
+        bz_token_format(&job->program, job->seed_first, result->digest, token, sizeof token));
+    if (job->shard.count > 1) {
+        bz_json_add_number(root, "shard", job->shard.number);
+        bz_json_add_number(root, "shards", job->shard.count);
+        bz_json_add_hex(root, "campaign_runs", job->campaign_runs);
     }
-    bz_json_add_hex(root, "runs_wanted", checkpoint->runs);
-    bz_json_add_hex(root, "limit_ms", checkpoint->limit_ms);
-    bz_json_add_hex(root, "spent_ms", checkpoint->spent_ms);
-    bz_json_add_hex(root, "keep_going", checkpoint->keep_going);
-    if (checkpoint->keeps_size) {
+    bz_json_add_hex(root, "runs_wanted", job->runs);
+    bz_json_add_hex(root, "limit_ms", job->limit_ms);
+    bz_json_add_hex(root, "spent_ms", job->spent_ms);
+    bz_json_add_hex(root, "keep_going", job->keep_going);
+    if (job->keeps_size) {
         bz_json_add_hex(root, "keeps_size", 1);
     }
-    bz_json_add_hex(root, "draws_sizes", checkpoint->draws_sizes);
-    bz_json_add_hex(root, "pinned", checkpoint->program.pinned);
-    if (checkpoint->slices > 0) {
-        bz_json_add_hex(root, "slices", checkpoint->slices);
+    bz_json_add_hex(root, "draws_sizes", job->draws_sizes);
+    bz_json_add_hex(root, "pinned", job->program.pinned);
+    if (job->slices > 0) {
+        bz_json_add_hex(root, "slices", job->slices);
     }
     add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
     for (size_t index = 0; index < SUM_COUNT; index++) {
@@ -422,50 +360,49 @@ static bool is_whole(const char *text, size_t length) {
 }
 
 /* Which part it is. Whole campaigns have no such members. */
-static bool read_shard(const struct bz_json *root, struct bz_checkpoint *checkpoint) {
-    struct bz_shard *shard = &checkpoint->shard;
+static bool read_shard(const struct bz_json *root, struct bz_job *job) {
+    struct bz_shard *shard = &job->shard;
     if (bz_json_get(root, "shards") == NULL) {
         *shard = (struct bz_shard){1, 1};
-        checkpoint->campaign_runs = checkpoint->runs;
+        job->campaign_runs = job->runs;
         return true;
     }
     return read_u32(root, "shard", &shard->number) && read_u32(root, "shards", &shard->count) &&
-           bz_checkpoint_read_hex(root, "campaign_runs", &checkpoint->campaign_runs) &&
+           bz_checkpoint_read_hex(root, "campaign_runs", &job->campaign_runs) &&
            shard->number > 0 && shard->number <= shard->count && shard->count <= BZ_SHARDS_MAX &&
-           bz_shard_runs(shard, checkpoint->campaign_runs) == checkpoint->runs;
+           bz_shard_runs(shard, job->campaign_runs) == job->runs;
 }
 
-static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *checkpoint,
+static bool read_numbers(const struct bz_json *root, struct bz_job *job,
                          struct bz_campaign_state *state) {
     struct bz_campaign_result *result = &state->result;
     window_table required;
     uint64_t keep_going;
     uint64_t draws_sizes; /* of older programs: none */
     uint64_t pinned;
-    bool is_ok = bz_checkpoint_read_hex(root, "runs_wanted", &checkpoint->runs) &&
-                 read_shard(root, checkpoint) &&
-                 bz_checkpoint_read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
-                 bz_checkpoint_read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
+    bool is_ok = bz_checkpoint_read_hex(root, "runs_wanted", &job->runs) && read_shard(root, job) &&
+                 bz_checkpoint_read_hex(root, "limit_ms", &job->limit_ms) &&
+                 bz_checkpoint_read_hex(root, "spent_ms", &job->spent_ms) &&
                  bz_checkpoint_read_hex(root, "keep_going", &keep_going) &&
                  bz_checkpoint_read_hex(root, "draws_sizes", &draws_sizes) &&
                  bz_checkpoint_read_hex(root, "pinned", &pinned) &&
-                 bz_checkpoint_read_hex(root, "slices", &checkpoint->slices) &&
+                 bz_checkpoint_read_hex(root, "slices", &job->slices) &&
                  read_table(root, "required", required);
     for (size_t index = 0; is_ok && index < SUM_COUNT; index++) {
         is_ok = bz_checkpoint_read_hex(root, sums[index].key, sum_of(result, index));
     }
-    is_ok = is_ok && result->runs <= checkpoint->runs && result->violations <= result->runs &&
+    is_ok = is_ok && result->runs <= job->runs && result->violations <= result->runs &&
             read_table(root, "windows", result->stats.windows) && read_oracles(root, result) &&
             read_findings(root, result) &&
             read_sketch(root, "distinct", result->runs, &state->distinct) &&
             read_sketch(root, "handoffs", result->runs, &state->handoffs) &&
             read_situations(root, state->situations);
     if (is_ok) {
-        checkpoint->keep_going = keep_going != 0;
-        checkpoint->keeps_size = bz_json_get(root, "keeps_size") != NULL;
-        checkpoint->draws_sizes = draws_sizes != 0;
-        checkpoint->program.pinned = (uint32_t)pinned;
-        collect((const uint64_t(*)[BZ_WINDOW_COUNT])required, checkpoint->required);
+        job->keep_going = keep_going != 0;
+        job->keeps_size = bz_json_get(root, "keeps_size") != NULL;
+        job->draws_sizes = draws_sizes != 0;
+        job->program.pinned = (uint32_t)pinned;
+        collect((const uint64_t(*)[BZ_WINDOW_COUNT])required, job->required);
     }
     return is_ok;
 }
@@ -477,19 +414,18 @@ static const char *text_of(const struct bz_json *root, const char *key) {
 }
 
 /* False with a message. */
-static bool read_campaign(const char *text, const struct bz_catalog *catalog,
-                          struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
-                          char *reason, size_t reason_bytes) {
+static bool read_campaign(const char *text, const struct bz_catalog *catalog, struct bz_job *job,
+                          struct bz_campaign_state *state, char *reason, size_t reason_bytes) {
     struct bz_token token;
-    checkpoint->version[0] = '\0';
+    job->version[0] = '\0';
     if (bz_token_split(&token, text, reason, reason_bytes) && token.version != NULL) {
-        snprintf(checkpoint->version, sizeof checkpoint->version, "%s", token.version);
+        snprintf(job->version, sizeof job->version, "%s", token.version);
     }
-    return bz_token_parse(text, catalog, &checkpoint->program, &checkpoint->seed_first,
-                          &state->result.digest, reason, reason_bytes);
+    return bz_token_parse(text, catalog, &job->program, &job->seed_first, &state->result.digest,
+                          reason, reason_bytes);
 }
 
-bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
+bool bz_checkpoint_parse(struct bz_job *job, struct bz_campaign_state *state,
                          const struct bz_catalog *catalog, const char *text, size_t length,
                          const char *origin, char *error, size_t error_bytes) {
     char reason[BZ_ERROR_BYTES];
@@ -508,10 +444,10 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
     } else if (!is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",
                 origin);
-    } else if (!read_campaign(text_of(root, "campaign"), catalog, checkpoint, state, reason,
+    } else if (!read_campaign(text_of(root, "campaign"), catalog, job, state, reason,
                               sizeof reason)) {
         bz_fail(error, error_bytes, "%s: %s", origin, reason);
-    } else if (!read_numbers(root, checkpoint, state)) {
+    } else if (!read_numbers(root, job, state)) {
         bz_fail(error, error_bytes, "%s: is damaged: a number is missing or makes no sense",
                 origin);
     } else {

@@ -13,15 +13,16 @@ static void parse_range(struct bz_run *run, struct argp_state *state, const char
     if (dots != NULL && (size_t)(dots - text) < sizeof first) {
         memcpy(first, text, (size_t)(dots - text));
     }
-    if (dots == NULL || !bz_parse_u64(first, &run->seed_first) || !bz_parse_u64(dots + 2, &last)) {
+    if (dots == NULL || !bz_parse_u64(first, &run->job.seed_first) ||
+        !bz_parse_u64(dots + 2, &last)) {
         bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'",
                       text);
-    } else if (last < run->seed_first) {
+    } else if (last < run->job.seed_first) {
         bz_cli_misuse(state, "--seeds %s: the last seed is below the first", text);
-    } else if (last - run->seed_first >= BZ_RUNS_MAX) {
+    } else if (last - run->job.seed_first >= BZ_RUNS_MAX) {
         bz_cli_misuse(state, "--seeds %s: more than %" PRIu64 " seeds", text, BZ_RUNS_MAX);
     }
-    run->runs = last - run->seed_first + 1;
+    run->job.runs = last - run->job.seed_first + 1;
 }
 
 /* At most one of --seed, --seeds and --runs selects the seeds. */
@@ -32,12 +33,12 @@ static void select_seeds(struct argp_state *state, void *target, const char *opt
     }
     run->selection = option;
     if (strcmp(option, "seed") == 0) {
-        run->seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
-        run->runs = 1;
+        run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
+        run->job.runs = 1;
     } else if (strcmp(option, "seeds") == 0) {
         parse_range(run, state, text);
     } else {
-        run->runs = bz_option_number(state, option, text, 1, BZ_RUNS_MAX);
+        run->job.runs = bz_option_number(state, option, text, 1, BZ_RUNS_MAX);
     }
 }
 
@@ -48,20 +49,20 @@ static void set_time(struct argp_state *state, void *target, const char *option,
 static void set_seed_first(struct argp_state *state, void *target, const char *option, char *text) {
     struct bz_run *run = target;
     run->has_seed_first = true;
-    run->seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
+    run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
 }
 
 static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
-    ((struct bz_run *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
+    ((struct bz_run *)target)->job.draws_sizes = !bz_option_default_sizes(state, option, text);
 }
 
 static void set_shard(struct argp_state *state, void *target, const char *option, char *text) {
-    bz_shard_parse(state, option, text, &((struct bz_run *)target)->shard);
+    bz_shard_parse(state, option, text, &((struct bz_run *)target)->job.shard);
 }
 
 /* One run has no parts, and a part without a folder leaves nothing to merge. */
 static void check_shard(struct argp_state *state, const struct bz_run *run) {
-    if (run->shard.count == 0) {
+    if (run->job.shard.count == 0) {
         return;
     }
     if (run->selection != NULL && strcmp(run->selection, "seed") == 0) {
@@ -84,23 +85,23 @@ static void check_options(struct argp_state *state, void *target) {
         bz_cli_misuse(state, "--seed-first contradicts --%s; give one of them", run->selection);
     }
     if (run->seconds != 0 && run->selection == NULL) {
-        run->runs = BZ_RUNS_MAX;
+        run->job.runs = BZ_RUNS_MAX;
     }
     if (run->resume == NULL) {
         return;
     }
     bool has_required = false;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        has_required |= run->required.windows[op] != 0;
+        has_required |= run->job.required[op] != 0;
     }
     const char *extra = run->options.scenario != NULL    ? run->options.scenario
                         : run->options.variant != NULL   ? "variant"
                         : run->options.setting_count > 0 ? run->options.settings[0].name
                         : run->selection != NULL         ? run->selection
                         : run->has_seed_first            ? "seed-first"
-                        : run->shard.count > 0           ? "shard"
-                        : run->keep_going                ? "keep-going"
-                        : run->has_default_sizes         ? "sizes"
+                        : run->job.shard.count > 0       ? "shard"
+                        : run->job.keep_going            ? "keep-going"
+                        : !run->job.draws_sizes          ? "sizes"
                         : has_required                   ? "require-window"
                         : run->out != NULL               ? "out"
                         : run->corpus != NULL            ? "corpus"
@@ -133,7 +134,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_NUMBER32, offsetof(struct bz_run, jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
-     BZ_OPTION_FLAG, offsetof(struct bz_run, keep_going)},
+     BZ_OPTION_FLAG, offsetof(struct bz_run, job.keep_going)},
     {"check-determinism", NULL,
      "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
      "seeds, then one in 8192)",
@@ -143,13 +144,13 @@ static const struct bz_option options[] = {
     {"require-window", "WINDOWS",
      "Exit with 4 unless a cancel struck in each of these windows, separated by commas: WINDOW, "
      "or OPERATION:WINDOW, such as acquire:woken",
-     BZ_OPTION_PARSED, offsetof(struct bz_run, required), .parse = bz_require_window_parse},
+     BZ_OPTION_PARSED, offsetof(struct bz_run, job.required), .parse = bz_require_window_parse},
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
      "runs were alike",
      BZ_OPTION_FLAG, offsetof(struct bz_run, is_strict)},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
-     offsetof(struct bz_run, keeps_size)},
+     offsetof(struct bz_run, job.keeps_size)},
     BZ_SEARCH_OPTIONS(struct bz_run, search),
     {"out", "DIR",
      "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "

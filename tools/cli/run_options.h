@@ -14,21 +14,13 @@
 
 struct bz_run {
     struct bz_options options;
+    struct bz_job job;     /* shard.count 0: no --shard */
     const char *selection; /* which of --seed, --seeds, --runs is given */
-    uint64_t seed_first;
     bool has_seed_first;
-    struct bz_shard shard; /* count 0: no --shard */
-    uint64_t first_run;
-    uint64_t campaign_runs; /* of all shards */
-    uint64_t runs;
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;
-    bool keep_going;
     bool repeats_all;
-    bool has_default_sizes; /* --sizes default */
-    bool keeps_size;        /* --no-shrink */
     struct bz_search_limits search;
-    struct bz_require_window required;
     const char *out;
     bool is_strict;
     const char *resume;
@@ -39,7 +31,6 @@ struct bz_run {
     bool is_quiet;
     struct bz_ci ci;
     struct bz_progress progress;
-    struct bz_program program;
     struct bz_checkpoint_file *file; /* NULL: no checkpoint */
     struct bz_campaign_state *state; /* to go on from */
     struct bz_kept_findings *findings;

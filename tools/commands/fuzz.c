@@ -175,13 +175,13 @@ static void print_text(const struct bz_fuzz *fuzz, const struct bz_campaign_resu
     }
     printf("\n%10s %7s %9s %10s %7s  arm\n", "runs", "slices", "hand-offs", "situations", "failed");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
-        const struct bz_checkpoint *checkpoint = &fuzz->arms[index]->file.checkpoint;
+        const struct bz_job *job = &fuzz->arms[index]->file.job;
         const struct bz_campaign_result *result = &fuzz->arms[index]->result;
-        bz_token_format(&checkpoint->program, 0, 0, token, sizeof token);
+        bz_token_format(&job->program, 0, 0, token, sizeof token);
         printf("%10" PRIu64 " %7" PRIu64 " %9" PRIu64 " %10" PRIu32 " %7" PRIu64 "  %.*s%s\n",
-               result->runs, checkpoint->slices, result->handoff_orders, result->situations,
+               result->runs, job->slices, result->handoff_orders, result->situations,
                result->violations, (int)strcspn(token, "#"), token,
-               checkpoint->draws_sizes ? "" : ", default sizes");
+               job->draws_sizes ? "" : ", default sizes");
     }
 }
 
@@ -206,15 +206,13 @@ static void print_json(const struct bz_fuzz *fuzz, const struct bz_campaign_resu
     }
     struct bz_json *arms = bz_json_add_array(root, "arms");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
-        const struct bz_checkpoint *checkpoint = &fuzz->arms[index]->file.checkpoint;
-        bz_run_report_add_json(
-            bz_json_append_object(arms),
-            &(struct bz_run_report){.program = &checkpoint->program,
-                                    .result = &fuzz->arms[index]->result,
-                                    .findings = &none,
-                                    .cut = &no_cut,
-                                    .seconds = (double)checkpoint->spent_ms / 1000,
-                                    .draws_sizes = checkpoint->draws_sizes});
+        const struct bz_job *job = &fuzz->arms[index]->file.job;
+        bz_run_report_add_json(bz_json_append_object(arms),
+                               &(struct bz_run_report){.job = job,
+                                                       .result = &fuzz->arms[index]->result,
+                                                       .findings = &none,
+                                                       .cut = &no_cut,
+                                                       .seconds = (double)job->spent_ms / 1000});
     }
     bz_json_put(root);
 }

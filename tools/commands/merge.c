@@ -68,17 +68,11 @@ static void take_findings(struct merge *merge, const struct bz_campaign_result *
     static struct bz_program program;
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_finding *finding = &result->findings[index];
-        bz_checkpoint_program(&merge->shards.of.checkpoint, finding->seed, &program);
+        bz_job_program(&merge->shards.of.job, finding->seed, &program);
         note_code(merge, bz_findings_keep(kept, index, merge->name, &program, finding, merge->out));
-        kept->items[index].count = finding->count;
     }
-    for (uint32_t index = 0; index < kept->count; index++) {
-        if (!merge->keeps_size) {
-            note_code(merge, bz_findings_shrink(kept, index, merge->name, merge->out));
-        }
-        note_code(merge, bz_findings_search_witness(kept, index, merge->name, !merge->keeps_size,
-                                                    merge->out));
-    }
+    note_code(merge,
+              bz_findings_finish(kept, result, merge->name, merge->out, !merge->keeps_size, false));
 }
 
 /* The first finding with the same smallest run: they are one fault. `index` itself if none is. */
@@ -163,32 +157,28 @@ static int write_cases(const struct merge *merge, const struct bz_run_report *re
 static void say_missing(const struct bz_shard_files *shards, char *text, size_t bytes) {
     uint32_t missing = bz_shard_files_missing(shards);
     snprintf(text, bytes, "incomplete: %" PRIu32 " of %" PRIu32 " shards %s missing", missing,
-             shards->of.checkpoint.shard.count, missing == 1 ? "is" : "are");
+             shards->of.job.shard.count, missing == 1 ? "is" : "are");
 }
 
 /* What the shards together show. */
 static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
-    const struct bz_checkpoint *campaign = &merge->shards.of.checkpoint;
+    const struct bz_job *campaign = &merge->shards.of.job;
     static struct bz_kept_finding cut;
     static struct bz_program program;
     char why[128];
     say_missing(&merge->shards, why, sizeof why);
-    struct bz_run_report report = {.program = &campaign->program,
-                                   .seed_first = campaign->seed_first,
+    struct bz_run_report report = {.job = campaign,
                                    .result = result,
                                    .findings = &merge->findings,
                                    .cut = &cut,
                                    .seconds = (double)merge->shards.spent_ms / 1000,
                                    .is_stopped = bz_shard_files_missing(&merge->shards) > 0,
                                    .why_stopped = why,
-                                   .is_strict = merge->is_strict,
-                                   .draws_sizes = campaign->draws_sizes};
-    struct bz_require_window required;
-    memcpy(required.windows, campaign->required, sizeof required.windows);
-    bz_require_window_missed(&required, &result->stats, &report.missed);
+                                   .is_strict = merge->is_strict};
+    bz_require_window_missed(campaign->required, &result->stats, &report.missed);
     bz_warnings_find(&campaign->program, result, merge->is_strict, &report.warnings);
     if (result->out_of_steps > 0 && result->violations == 0) {
-        bz_checkpoint_program(campaign, result->seed_cut, &program);
+        bz_job_program(campaign, result->seed_cut, &program);
         bz_findings_keep_cut(&cut, &program, result->seed_cut);
     }
     take_findings(merge, result);
@@ -211,9 +201,8 @@ static int merge_campaign(struct merge *merge) {
     static struct bz_campaign_state sum;
     bz_campaign_begin(&sum);
     int code = bz_shard_files_join(&merge->shards, &sum);
-    code = code == BZ_EXIT_OK
-               ? bz_cases_name(&merge->ci, &merge->shards.of.checkpoint.program, true)
-               : code;
+    code =
+        code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &merge->shards.of.job.program, true) : code;
     code = code == BZ_EXIT_OK && merge->out != NULL
                ? bz_findings_prepare_folder(merge->name, merge->out)
                : code;

@@ -26,14 +26,6 @@ static bool poll_campaign(void *context, const struct bz_campaign_result *so_far
     return bz_interrupt_requested == 0 && !is_time_up;
 }
 
-/* The program of one run. */
-static void program_of(const struct bz_run *run, uint64_t seed, struct bz_program *program) {
-    *program = run->program;
-    if (!run->has_default_sizes) {
-        bz_sizes_draw(&run->program, seed, program);
-    }
-}
-
 static void note_code(struct bz_run *run, int code) {
     run->findings_code = code > run->findings_code ? code : run->findings_code;
 }
@@ -41,7 +33,7 @@ static void note_code(struct bz_run *run, int code) {
 static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
     struct bz_run *run = context;
     static struct bz_program program;
-    program_of(run, finding->seed, &program);
+    bz_job_program(&run->job, finding->seed, &program);
     note_code(run, bz_findings_keep(run->findings, place, run->name, &program, finding, run->out));
 }
 
@@ -60,28 +52,23 @@ static void keep_state(void *context, const struct bz_campaign_state *state, boo
 
 /* How many first runs may be cut. */
 static uint64_t cut_runs_max(const struct bz_run *run) {
-    uint32_t steps_max = run->program.steps_max;
+    uint32_t steps_max = run->job.program.steps_max;
     uint64_t runs = steps_max == 0 ? BZ_RUNS_MAX : (CUT_STEPS_LEAST - 1) / steps_max + 1;
-    return run->keep_going ? 0 : runs < CUT_RUNS_LEAST ? CUT_RUNS_LEAST : runs;
+    return run->job.keep_going ? 0 : runs < CUT_RUNS_LEAST ? CUT_RUNS_LEAST : runs;
 }
 
 static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, double *seconds) {
-    struct bz_campaign_config config = {.program = &run->program,
-                                        .seed_first = run->seed_first,
-                                        .first_run = run->first_run,
-                                        .runs = run->runs,
-                                        .jobs = run->jobs,
-                                        .keep_going = run->keep_going,
-                                        .repeats_all = run->repeats_all,
-                                        .draws_sizes = !run->has_default_sizes,
-                                        .cut_runs_max = cut_runs_max(run),
-                                        .stop = &bz_interrupt_requested,
-                                        .poll = poll_campaign,
-                                        .from = run->state,
-                                        .on_finding = on_finding,
-                                        .on_state = keep_state,
-                                        .context = run};
-    bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
+    struct bz_campaign_config config = bz_job_campaign(&run->job);
+    config.jobs = run->jobs;
+    config.repeats_all = run->repeats_all;
+    config.cut_runs_max = cut_runs_max(run);
+    config.stop = &bz_interrupt_requested;
+    config.poll = poll_campaign;
+    config.from = run->state;
+    config.on_finding = on_finding;
+    config.on_state = keep_state;
+    config.context = run;
+    bz_progress_begin(&run->progress, run->is_quiet, run->job.runs, (run->budget_ms + 999) / 1000);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
         run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;
@@ -93,7 +80,7 @@ static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, 
 
 /* Whether it ended before its work was done, which is a number of runs, or a time. */
 static bool is_stopped(const struct bz_run *run, const struct bz_campaign_result *result) {
-    bool is_time_all = run->file == NULL || run->file->checkpoint.limit_ms != 0;
+    bool is_time_all = run->file == NULL || run->file->job.limit_ms != 0;
     return result->lack[0] != '\0' ||
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
@@ -102,38 +89,31 @@ static bool is_stopped(const struct bz_run *run, const struct bz_campaign_result
 
 /* What a checkpoint says is to be done, and what is left of it. */
 static void take_up(struct bz_run *run, struct bz_checkpoint_file *file) {
-    const struct bz_checkpoint *checkpoint = &file->checkpoint;
+    bool keeps_size = run->job.keeps_size || file->job.keeps_size;
+    bool is_part = run->job.shard.count > 0 || file->job.shard.count > 1;
     run->before_ms = file->before_ms;
     run->file = file;
     run->out = file->folder;
-    run->program = checkpoint->program;
-    run->seed_first = checkpoint->seed_first;
-    run->shard = checkpoint->shard.count > 1 ? checkpoint->shard : run->shard;
-    run->first_run = bz_checkpoint_first_run(checkpoint);
-    run->campaign_runs = checkpoint->campaign_runs;
-    run->runs = checkpoint->runs;
-    run->keep_going = checkpoint->keep_going;
-    run->keeps_size |= checkpoint->keeps_size;
-    run->has_default_sizes = !checkpoint->draws_sizes;
-    memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
-    if (bz_checkpoint_is_finished(checkpoint, run->state)) {
+    run->job = file->job;
+    run->job.keeps_size = keeps_size;
+    run->job.shard.count = is_part ? file->job.shard.count : 0;
+    if (bz_job_is_finished(&file->job, run->state)) {
         bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
                     file->path);
-        run->was_time_up = run->state->result.runs < run->runs;
-        run->runs = run->state->result.runs;
+        run->was_time_up = run->state->result.runs < run->job.runs;
+        run->job.runs = run->state->result.runs;
         run->file = NULL;
-    } else if (checkpoint->limit_ms != 0) {
-        run->budget_ms = checkpoint->limit_ms - checkpoint->spent_ms;
+    } else if (file->job.limit_ms != 0) {
+        run->budget_ms = file->job.limit_ms - file->job.spent_ms;
     }
 }
 
 /* Takes its part of the runs. One that ended with a violation would leave a gap. */
-static void divide(struct bz_run *run) {
-    run->campaign_runs = run->runs;
-    if (run->shard.count > 0) {
-        run->first_run = bz_shard_first(&run->shard, run->campaign_runs);
-        run->runs = bz_shard_runs(&run->shard, run->campaign_runs);
-        run->keep_going = true;
+static void divide(struct bz_job *job) {
+    job->campaign_runs = job->runs;
+    if (job->shard.count > 0) {
+        job->runs = bz_shard_runs(&job->shard, job->campaign_runs);
+        job->keep_going = true;
     }
 }
 
@@ -151,7 +131,7 @@ static int begin_shard(struct bz_run *run) {
 
 /* A new campaign. */
 static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
-    int code = bz_options_program(&run->options, run->name, &run->program);
+    int code = bz_options_program(&run->options, run->name, &run->job.program);
     if (code != BZ_EXIT_OK || run->out == NULL) {
         return code;
     }
@@ -159,20 +139,13 @@ static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    divide(run);
+    divide(&run->job);
+    run->job.limit_ms = run->budget_ms;
     file->name = run->name;
-    file->checkpoint = (struct bz_checkpoint){.program = run->program,
-                                              .seed_first = run->seed_first,
-                                              .shard = run->shard,
-                                              .campaign_runs = run->campaign_runs,
-                                              .runs = run->runs,
-                                              .limit_ms = run->budget_ms,
-                                              .keep_going = run->keep_going,
-                                              .keeps_size = run->keeps_size,
-                                              .draws_sizes = !run->has_default_sizes};
-    memcpy(file->checkpoint.required, run->required.windows, sizeof file->checkpoint.required);
+    file->job = run->job;
     run->file = file;
-    return run->shard.count > 0 ? begin_shard(run) : bz_checkpoint_file_create(run->file, run->out);
+    return run->job.shard.count > 0 ? begin_shard(run)
+                                    : bz_checkpoint_file_create(run->file, run->out);
 }
 
 /* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
@@ -183,8 +156,8 @@ static int resume(struct bz_run *run, struct bz_checkpoint_file *file) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    if (file->checkpoint.limit_ms != 0 && run->budget_ms != 0) {
-        file->checkpoint.limit_ms = file->checkpoint.spent_ms + run->budget_ms;
+    if (file->job.limit_ms != 0 && run->budget_ms != 0) {
+        file->job.limit_ms = file->job.spent_ms + run->budget_ms;
     }
     take_up(run, file);
     return BZ_EXIT_OK;
@@ -202,8 +175,8 @@ static int prepare(struct bz_run *run, struct bz_checkpoint_file *file) {
 static void put_json(const struct bz_run *run, const struct bz_run_report *report) {
     struct bz_json *root = bz_json_new_object();
     bz_run_report_add_json(root, report);
-    if (run->shard.count > 0) {
-        bz_shard_add_json(root, &run->shard, run->first_run, report->result->runs);
+    if (run->job.shard.count > 0) {
+        bz_shard_add_json(root, &run->job.shard, bz_job_first_run(&run->job), report->result->runs);
     }
     if (run->corpus != NULL) {
         bz_stored_add_json(run->stored, root, "stored");
@@ -230,12 +203,12 @@ static void report_to_programs(struct bz_run *run, struct bz_run_report *report)
 
 /* Those of --corpus. One that fails ends the session, unless it is to keep going. */
 static int try_corpus(struct bz_run *run, struct bz_run_report *report) {
-    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
+    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->job.program, false);
     report->stored_failed += run->stored->failed;
     if (!run->is_json) {
-        bz_stored_print(run->stored, &run->program, run->is_quiet);
+        bz_stored_print(run->stored, &run->job.program, run->is_quiet);
     }
-    if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->keep_going) {
+    if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->job.keep_going) {
         report->exit_code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
                                         "a stored trace fails, so the campaign was not begun "
                                         "(--keep-going begins it anyway)");
@@ -249,11 +222,11 @@ static int try_corpus(struct bz_run *run, struct bz_run_report *report) {
  * is to report was reported. */
 static int try_stored(struct bz_run *run, struct bz_run_report *report) {
     int code = BZ_EXIT_OK;
-    bool has_own = run->out != NULL && run->resume == NULL && run->shard.count == 0 &&
+    bool has_own = run->out != NULL && run->resume == NULL && run->job.shard.count == 0 &&
                    (run->corpus == NULL || !bz_stored_is_same_folder(run->corpus, run->out));
     if (has_own) {
-        code = bz_stored_try_own(run->own, run->name, run->out, &run->program);
-        bz_stored_say_own(run->own, run->name, &run->program, run->is_quiet);
+        code = bz_stored_try(run->own, run->name, run->out, &run->job.program, true);
+        bz_stored_say_own(run->own, run->name, &run->job.program, run->is_quiet);
         report->stored_failed = run->own->failed;
     }
     if (code == BZ_EXIT_OK && run->corpus != NULL) {
@@ -271,23 +244,6 @@ static void keep_earlier_findings(struct bz_run *run) {
     }
 }
 
-/* Takes over the counts, shrinks, makes one of what is one, and searches witnesses. */
-static int finish_findings(struct bz_run *run, const struct bz_campaign_result *result) {
-    bool is_part = run->shard.count > 0; /* what follows is done once, by `merge` */
-    for (uint32_t index = 0; index < result->finding_count; index++) {
-        run->findings->items[index].count = result->findings[index].count;
-        if (!run->keeps_size && !is_part) {
-            note_code(run, bz_findings_shrink(run->findings, index, run->name, run->out));
-        }
-    }
-    bz_findings_merge(run->findings);
-    for (uint32_t index = 0; !is_part && index < run->findings->count; index++) {
-        note_code(run, bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size,
-                                                  run->out));
-    }
-    return run->findings_code;
-}
-
 /* Warnings, and how to go on. */
 static void print_last(const struct bz_run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
@@ -295,7 +251,7 @@ static void print_last(const struct bz_run *run, const struct bz_run_report *rep
     for (uint32_t index = 0; index < report->warnings.count; index++) {
         bz_text_clear(&text);
         bz_text_add(&text, "warning, after %" PRIu64 " run%s of %s: %s", runs, runs == 1 ? "" : "s",
-                    run->program.scenario->name, report->warnings.items[index].text);
+                    run->job.program.scenario->name, report->warnings.items[index].text);
         bz_cli_note(run->name, text.bytes);
     }
     bz_text_fini(&text);
@@ -308,15 +264,15 @@ static void print_last(const struct bz_run *run, const struct bz_run_report *rep
 static void sum_up(const struct bz_run *run, struct bz_run_report *report,
                    struct bz_kept_finding *cut) {
     const struct bz_campaign_result *result = report->result;
-    if (run->shard.count == 0) { /* else of all shards together, which `merge` sees */
-        bz_require_window_missed(&run->required, &result->stats, &report->missed);
-        bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
+    if (run->job.shard.count == 0) { /* else of all shards together, which `merge` sees */
+        bz_require_window_missed(run->job.required, &result->stats, &report->missed);
+        bz_warnings_find(&run->job.program, result, run->is_strict, &report->warnings);
     }
     report->is_stopped = is_stopped(run, result);
     report->is_time_up = run->was_time_up || result->is_interrupted;
     if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
         static struct bz_program program;
-        program_of(run, result->seed_cut, &program);
+        bz_job_program(&run->job, result->seed_cut, &program);
         bz_findings_keep_cut(cut, &program, result->seed_cut);
     }
     report->exit_code = bz_run_report_exit_code(report);
@@ -327,20 +283,26 @@ static void sum_up(const struct bz_run *run, struct bz_run_report *report,
 static int finish(struct bz_run *run, struct bz_run_report *report, struct bz_kept_finding *cut,
                   int code) {
     sum_up(run, report, cut);
-    int findings_code = finish_findings(run, report->result);
-    if (bz_interrupt_requested != 0 && run->findings->count > 0 && run->shard.count == 0) {
+    for (uint32_t index = 0; index < report->result->finding_count; index++) {
+        run->findings->items[index].count = report->result->findings[index].count;
+    }
+    if (run->job.shard.count == 0) { /* else `merge` does it once */
+        note_code(run, bz_findings_finish(run->findings, report->result, run->name, run->out,
+                                          !run->job.keeps_size, true));
+    }
+    if (bz_interrupt_requested != 0 && run->findings->count > 0 && run->job.shard.count == 0) {
         report->is_stopped = true; /* not all are shrunk, or have a witness */
         report->exit_code = bz_run_report_exit_code(report);
     }
-    code = findings_code > code ? findings_code : code;
+    code = run->findings_code > code ? run->findings_code : code;
     code =
         run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
     report->seconds += (double)run->before_ms / 1000;
     if (!run->is_json) {
         bz_run_report_print(report, run->is_quiet);
-        if (run->shard.count > 0 && !run->is_quiet) {
-            bz_shard_print(&run->shard, run->first_run, report->result->runs);
+        if (run->job.shard.count > 0 && !run->is_quiet) {
+            bz_shard_print(&run->job.shard, bz_job_first_run(&run->job), report->result->runs);
         }
     }
     report_to_programs(run, report);
@@ -356,13 +318,14 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_stored stored;
     static struct bz_stored own;
     static struct bz_checkpoint_file file;
-    struct bz_run run = {.runs = RUNS_DEFAULT,
-                         .jobs = 1,
-                         .state = &state,
-                         .findings = &findings,
-                         .stored = &stored,
-                         .own = &own,
-                         .name = argv[0]};
+    static struct bz_run run;
+    run = (struct bz_run){.job = {.runs = RUNS_DEFAULT, .draws_sizes = true},
+                          .jobs = 1,
+                          .state = &state,
+                          .findings = &findings,
+                          .stored = &stored,
+                          .own = &own,
+                          .name = argv[0]};
     int code = bz_run_options_parse(&run, argc, argv);
     run.ci.has_json = run.is_json;
     code = bz_ci_begin(&run.ci, argv[0], code, run.options.scenario, run.options.variant);
@@ -372,23 +335,20 @@ int bz_command_run(int argc, char **argv) {
     findings.limits = run.search;
     findings.is_quiet = run.is_quiet;
     code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
-    code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.program, true);
+    code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.job.program, true);
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    struct bz_run_report report = {.program = &run.program,
-                                   .seed_first = run.seed_first,
+    struct bz_run_report report = {.job = &run.job,
                                    .result = &result,
                                    .findings = &findings,
                                    .cut = &cut,
-                                   .is_strict = run.is_strict,
-                                   .draws_sizes = !run.has_default_sizes,
-                                   .stops_at_first = !run.keep_going};
+                                   .is_strict = run.is_strict};
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
     /* the report says what was found before something ran out */
-    (void)bz_program_measure(&run.program); /* a lack shows below */
+    (void)bz_program_measure(&run.job.program); /* a lack shows below */
     keep_earlier_findings(&run);
     code = try_stored(&run, &report);
     if (code != BZ_EXIT_OK) {

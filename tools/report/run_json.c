@@ -118,16 +118,16 @@ static bool add_violations(struct bz_json *object, const struct bz_run_report *r
     for (uint32_t index = 0; index < report->findings->count; index++) {
         is_declared_found |=
             bz_json_add_violation(bz_json_append_object(violations),
-                                  &report->findings->items[index], report->program->variant);
+                                  &report->findings->items[index], report->job->program.variant);
     }
     return is_declared_found;
 }
 
 void bz_run_report_add_json(struct bz_json *root, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
-    bz_json_add_program(root, report->program);
-    bz_json_add_string(root, "sizes", report->draws_sizes ? "drawn" : "default");
-    bz_json_add_hex(root, "seed_first", report->seed_first);
+    bz_json_add_program(root, &report->job->program);
+    bz_json_add_string(root, "sizes", report->job->draws_sizes ? "drawn" : "default");
+    bz_json_add_hex(root, "seed_first", report->job->seed_first);
     bz_json_add_number(root, "runs", result->runs);
     bz_json_add_number(root, "steps", result->stats.steps);
     bz_json_add_decimal(root, "seconds", report->seconds);

@@ -11,7 +11,7 @@
 #include "tools/report/text_output.h"
 
 struct bz_checkpoint_file {
-    struct bz_checkpoint checkpoint;
+    struct bz_job job;
     const char *name; /* for messages */
     char path[PATH_MAX];
     char folder[PATH_MAX]; /* of the traces */

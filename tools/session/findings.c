@@ -295,7 +295,7 @@ static bool is_same_when_small(const struct bz_kept_finding *a, const struct bz_
            strcmp(a->failure.violation.oracle, b->failure.violation.oracle) == 0;
 }
 
-void bz_findings_merge(struct bz_kept_findings *kept) {
+static void merge(struct bz_kept_findings *kept) {
     uint32_t count = 0;
     for (uint32_t index = 0; index < kept->count; index++) {
         struct bz_kept_finding *item = &kept->items[index];
@@ -407,6 +407,24 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
         return BZ_EXIT_OK;
     }
     return keep_witness(kept, item, name, &witness, shrinks, folder);
+}
+
+int bz_findings_finish(struct bz_kept_findings *kept, const struct bz_campaign_result *result,
+                       const char *name, const char *folder, bool shrinks, bool merges) {
+    int worst = BZ_EXIT_OK;
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        kept->items[index].count = result->findings[index].count;
+        int code = shrinks ? bz_findings_shrink(kept, index, name, folder) : BZ_EXIT_OK;
+        worst = code > worst ? code : worst;
+    }
+    if (merges) {
+        merge(kept);
+    }
+    for (uint32_t index = 0; index < kept->count; index++) {
+        int code = bz_findings_search_witness(kept, index, name, shrinks, folder);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
 }
 
 void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,

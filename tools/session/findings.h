@@ -112,15 +112,18 @@ void bz_findings_show_shrinking(void *context, uint64_t runs, const struct bz_sh
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
                        const char *folder);
 
-/* Makes one finding of those whose smallest runs are the same run and violate the same oracle: the
- * first one has the counts of all, and the others are forgotten. The traces of all stay. */
-void bz_findings_merge(struct bz_kept_findings *kept);
-
 /* Searches a FIFO witness for the `place`-th, unless an earlier one fails in the same way: first in
  * the program of the smallest run, whose runs cost least, and then in its own. Shrinks it if
  * `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
                                bool shrinks, const char *folder);
+
+/* When a campaign has ended: takes over the counts of the findings, shrinks them, and searches
+ * witnesses. `merges`: makes one finding of those whose smallest runs are the same run and violate
+ * the same oracle; the first one has the counts of all, and the traces of all stay. Returns the
+ * worst exit code. */
+int bz_findings_finish(struct bz_kept_findings *kept, const struct bz_campaign_result *result,
+                       const char *name, const char *folder, bool shrinks, bool merges);
 
 /* Records a run that the step limit cuts into an empty `cut`, with its token. The token stays empty
  * if that is not what the run does again, or if memory runs out. */

@@ -93,11 +93,11 @@ static int make_arm(struct bz_fuzz *fuzz, struct bz_fuzz_target *target, const s
     if (arm == NULL) {
         return BZ_EXIT_USAGE;
     }
-    struct bz_checkpoint *checkpoint = &arm->file.checkpoint;
-    struct bz_program *program = &checkpoint->program;
+    struct bz_job *job = &arm->file.job;
+    struct bz_program *program = &job->program;
     arm->target = target;
-    *checkpoint = (struct bz_checkpoint){.program = target->program, .keep_going = true};
-    checkpoint->draws_sizes =
+    *job = (struct bz_job){.program = target->program, .keep_going = true};
+    job->draws_sizes =
         !kind->has_default_sizes && !fixed->has_default_sizes && program->scenario->sizes != NULL;
     program->strategy = kind->strategy != NULL ? kind->strategy : program->strategy;
     program->order = kind->is_fifo ? BZ_ORDER_FIFO : program->order;
@@ -168,7 +168,7 @@ static int read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_cam
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    arm->target = bz_fuzz_target_of(fuzz, &arm->file.checkpoint.program);
+    arm->target = bz_fuzz_target_of(fuzz, &arm->file.job.program);
     bz_tally_sum_up(state);
     arm->result = state->result;
     for (size_t word = 0; arm->target != NULL && word < BZ_SITUATIONS / 64; word++) {
@@ -229,7 +229,7 @@ static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
         }
     }
     kept = (struct bz_kept_findings){.is_quiet = fuzz->is_quiet};
-    bz_checkpoint_program(&arm->file.checkpoint, finding->seed, &program);
+    bz_job_program(&arm->file.job, finding->seed, &program);
     int code = bz_findings_keep(&kept, 0, fuzz->name, &program, finding, fuzz->folders[1]);
     bz_findings_announce(&kept, 0, fuzz->name);
     code = code == BZ_EXIT_OK ? bz_findings_shrink(&kept, 0, fuzz->name, fuzz->folders[1]) : code;
@@ -324,7 +324,7 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
     if (fuzz->has_failed || !bz_tally_note_strikes(fuzz->arm->target->situations, mark)) {
         return;
     }
-    bz_checkpoint_program(&fuzz->arm->file.checkpoint, mark->seed, &program);
+    bz_job_program(&fuzz->arm->file.job, mark->seed, &program);
     bz_trace_init(&trace);
     if (bz_record(&program, mark->seed, &trace, &report) && trace.digest == mark->digest &&
         trace.event_count < BZ_TRACE_EVENTS_MAX) {
@@ -336,12 +336,12 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
 
 static void on_state(void *context, const struct bz_campaign_state *state, bool is_last) {
     struct bz_fuzz *fuzz = context;
-    struct bz_checkpoint *checkpoint = &fuzz->arm->file.checkpoint;
+    struct bz_job *job = &fuzz->arm->file.job;
     if (is_last) {
         fuzz->arm->result = state->result;
-        if (fuzz->has_deaths || state->result.runs == checkpoint->runs) {
-            checkpoint->slices++;
-            checkpoint->runs = state->result.runs;
+        if (fuzz->has_deaths || state->result.runs == job->runs) {
+            job->slices++;
+            job->runs = state->result.runs;
         }
     }
     if (!fuzz->has_failed) {
@@ -354,10 +354,10 @@ static struct bz_fuzz_arm *next_arm(const struct bz_fuzz *fuzz) {
     struct bz_fuzz_arm *next = fuzz->arms[0];
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
         struct bz_fuzz_arm *arm = fuzz->arms[index];
-        if (arm->result.runs < arm->file.checkpoint.runs) {
+        if (arm->result.runs < arm->file.job.runs) {
             return arm;
         }
-        next = arm->file.checkpoint.slices < next->file.checkpoint.slices ? arm : next;
+        next = arm->file.job.slices < next->file.job.slices ? arm : next;
     }
     return next;
 }
@@ -384,18 +384,18 @@ static int read_state(const struct bz_fuzz_arm *arm, struct bz_campaign_state *s
 
 /* What an arm needs for a slice. */
 static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
-    struct bz_checkpoint *checkpoint = &arm->file.checkpoint;
-    if (arm->result.runs == checkpoint->runs) {
-        checkpoint->runs += slice_runs(&arm->result);
+    struct bz_job *job = &arm->file.job;
+    if (arm->result.runs == job->runs) {
+        job->runs += slice_runs(&arm->result);
     }
-    if (checkpoint->draws_sizes && arm->draws == NULL) {
+    if (job->draws_sizes && arm->draws == NULL) {
         arm->draws = bz_lack_check(calloc(1, sizeof *arm->draws), "an arm");
     }
-    (void)bz_program_measure(&checkpoint->program); /* once; a lack shows in the campaign */
+    (void)bz_program_measure(&job->program); /* once; a lack shows in the campaign */
     fuzz->arm = arm;
     fuzz->has_deaths = false;
     fuzz->deaths_before = deaths_of(&arm->result);
-    arm->file.before_ms = checkpoint->spent_ms;
+    arm->file.before_ms = job->spent_ms;
     arm->file.began_ns = bz_wall_ns();
     arm->file.due_ns = arm->file.began_ns + SECOND_NS;
 }
@@ -410,22 +410,19 @@ static int run_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
         return code;
     }
     open_slice(fuzz, arm);
-    const struct bz_checkpoint *checkpoint = &arm->file.checkpoint;
-    uint64_t wanted = checkpoint->runs - arm->result.runs;
-    const struct bz_campaign_config config = {.program = &checkpoint->program,
-                                              .runs = arm->result.runs +
-                                                      (wanted < left ? wanted : left),
-                                              .jobs = fuzz->jobs,
-                                              .keep_going = true,
-                                              .draws_sizes = checkpoint->draws_sizes,
-                                              .draws = arm->draws,
-                                              .stop = &bz_interrupt_requested,
-                                              .poll = poll_slice,
-                                              .from = state,
-                                              .on_finding = on_finding,
-                                              .on_run = on_run,
-                                              .on_state = on_state,
-                                              .context = fuzz};
+    const struct bz_job *job = &arm->file.job;
+    uint64_t wanted = job->runs - arm->result.runs;
+    struct bz_campaign_config config = bz_job_campaign(job);
+    config.runs = arm->result.runs + (wanted < left ? wanted : left);
+    config.jobs = fuzz->jobs;
+    config.draws = arm->draws;
+    config.stop = &bz_interrupt_requested;
+    config.poll = poll_slice;
+    config.from = state;
+    config.on_finding = on_finding;
+    config.on_run = on_run;
+    config.on_state = on_state;
+    config.context = fuzz;
     if (!bz_campaign_run(&config, &result)) {
         code = bz_cli_fail(fuzz->name, BZ_EXIT_INTERNAL, "%s", result.lack);
     }

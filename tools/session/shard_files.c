@@ -75,13 +75,13 @@ static int compare(const void *a, const void *b) {
 static int check(const struct bz_shard_files *shards, const struct bz_checkpoint_file *file) {
     const struct bz_checkpoint_file *of = &shards->of;
     char reason[2 * BZ_TOKEN_BYTES + 64];
-    if (strcmp(of->checkpoint.version, bz_engine_version()) != 0) {
+    if (strcmp(of->job.version, bz_engine_version()) != 0) {
         return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
                            "%s was written by version '%s', and this is %s: merge with the "
                            "program that ran the shards",
-                           of->path, of->checkpoint.version, bz_engine_version());
+                           of->path, of->job.version, bz_engine_version());
     }
-    if (bz_checkpoint_differs(&of->checkpoint, &file->checkpoint, reason, sizeof reason)) {
+    if (bz_job_differs(&of->job, &file->job, reason, sizeof reason)) {
         return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s does not belong to %s: %s", file->path,
                            of->path, reason);
     }
@@ -102,7 +102,7 @@ static int survey(struct bz_shard_files *shards, struct bz_campaign_state *state
         if (code != BZ_EXIT_OK) {
             return code;
         }
-        shards->files[index].number = file.checkpoint.shard.number;
+        shards->files[index].number = file.job.shard.number;
     }
     qsort(shards->files, shards->count, sizeof *shards->files, compare);
     for (size_t index = 1; index < shards->count; index++) {
@@ -111,7 +111,7 @@ static int survey(struct bz_shard_files *shards, struct bz_campaign_state *state
             return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
                                "%s and %s overlap: both are shard %" PRIu32 " of %" PRIu32,
                                file_here[-1].path, file_here->path, file_here->number,
-                               shards->of.checkpoint.shard.count);
+                               shards->of.job.shard.count);
         }
     }
     return BZ_EXIT_OK;
@@ -124,15 +124,15 @@ static int join(struct bz_shard_files *shards, struct bz_shard_file *shard,
     file.name = shards->name;
     int code = bz_checkpoint_file_read(&file, shard->path, part);
     code = code == BZ_EXIT_OK ? check(shards, &file) : code;
-    if (code == BZ_EXIT_OK && file.checkpoint.shard.number != shard->number) {
+    if (code == BZ_EXIT_OK && file.job.shard.number != shard->number) {
         code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s was changed while it was read",
                            shard->path);
     }
     code = code == BZ_EXIT_OK ? bz_checkpoint_file_check_code(&file, part) : code;
     if (code == BZ_EXIT_OK) {
         shard->runs = part->result.runs;
-        shard->is_finished = bz_checkpoint_is_finished(&file.checkpoint, part);
-        shards->spent_ms += file.checkpoint.spent_ms;
+        shard->is_finished = bz_job_is_finished(&file.job, part);
+        shards->spent_ms += file.job.spent_ms;
         bz_tally_join(sum, part);
     }
     return code;
@@ -160,7 +160,7 @@ struct place {
 };
 
 static bool next_place(const struct bz_shard_files *shards, struct place *place) {
-    const struct bz_checkpoint *campaign = &shards->of.checkpoint;
+    const struct bz_job *campaign = &shards->of.job;
     place->shard.count = campaign->shard.count;
     if (place->shard.number == place->shard.count) {
         return false;
@@ -194,7 +194,7 @@ uint32_t bz_shard_files_missing(const struct bz_shard_files *shards) {
 /* Runs have numbers, but a shard with a limit of time has no last one. */
 static void add_missing(const struct bz_shard_files *shards, const struct place *place,
                         struct bz_text *text) {
-    bool is_timed = shards->of.checkpoint.limit_ms != 0;
+    bool is_timed = shards->of.job.limit_ms != 0;
     bz_text_add(text, "missing  shard %" PRIu32 "/%" PRIu32 ": ", place->shard.number,
                 place->shard.count);
     if (is_timed && place->file == NULL) {
@@ -209,7 +209,7 @@ static void add_missing(const struct bz_shard_files *shards, const struct place 
 
 void bz_shard_files_text(const struct bz_shard_files *shards, struct bz_text *text) {
     uint32_t missing = bz_shard_files_missing(shards);
-    uint32_t count = shards->of.checkpoint.shard.count;
+    uint32_t count = shards->of.job.shard.count;
     struct place place = {.next = 0};
     uint32_t listed = 0;
     bz_text_add(text, "shards   %" PRIu32 " of %" PRIu32 " complete\n", count - missing, count);
@@ -233,7 +233,7 @@ static void add_range(struct bz_json *ranges, uint64_t first, uint64_t runs) {
 }
 
 void bz_shard_files_add_json(const struct bz_shard_files *shards, struct bz_json *root) {
-    uint32_t count = shards->of.checkpoint.shard.count;
+    uint32_t count = shards->of.job.shard.count;
     struct bz_json *object = bz_json_add_object(root, "shards");
     bz_json_add_number(object, "count", count);
     bz_json_add_number(object, "complete", count - bz_shard_files_missing(shards));
