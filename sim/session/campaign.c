@@ -72,7 +72,6 @@ static void mark_run(struct bz_run_mark *mark, const struct bz_judge *judge) {
     *mark = (struct bz_run_mark){.seed = bz_judge_seed(judge),
                                  .digest = bz_judge_digest(judge),
                                  .handoffs = bz_judge_handoffs(judge),
-                                 .steps = bz_judge_steps(judge),
                                  .has_passed = bz_judge_verdict(judge) == BZ_RUN_PASSED,
                                  .strike_count = (uint8_t)count};
     memcpy(mark->strikes, strikes, count * sizeof *strikes);

@@ -79,7 +79,6 @@ struct bz_run_mark {
     uint64_t seed;
     uint64_t digest;
     uint64_t handoffs; /* its hand-off order, as a fingerprint */
-    uint32_t steps;
     bool has_passed;
     uint8_t strike_count; /* see bz_judge_strikes() */
     uint16_t strikes[BZ_STRIKES_MAX];

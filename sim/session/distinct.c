@@ -66,10 +66,6 @@ static inline void add(struct bz_distinct *distinct, uint64_t hash, bool is_agai
     }
 }
 
-bool bz_distinct_has(const struct bz_distinct *distinct, uint64_t hash) {
-    return bz_distinct_keeps(distinct, hash) && distinct->places[find(distinct, hash)] != 0;
-}
-
 void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
     distinct->total++;
     add(distinct, hash, false);

@@ -37,12 +37,6 @@ void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity);
 /* `hash` must be uniformly distributed over 64 bits. O(1) amortized. */
 void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash);
 
-/* Whether the sketch keeps the hash already; whether it would keep it if it came now. */
-bool bz_distinct_has(const struct bz_distinct *distinct, uint64_t hash);
-static inline bool bz_distinct_keeps(const struct bz_distinct *distinct, uint64_t hash) {
-    return (hash & distinct->skip_mask) == 0;
-}
-
 /* Adds the values of another sketch, which come after those that are there. Both have the same
  * capacity. */
 void bz_distinct_join(struct bz_distinct *distinct, const struct bz_distinct *other);

@@ -87,13 +87,13 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
     bz_text_fini(&command);
     bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
     bz_json_add_bool(item, "declared", is_declared);
-    bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
+    bz_json_add_bool(item, "fifo_searched", finding->fifo.is_searched);
     bz_json_add_string(item, "fifo_token",
-                       finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
+                       finding->fifo.token[0] != '\0' ? finding->fifo.token : NULL);
     bz_json_add_string(item, "fifo_trace",
-                       finding->fifo_path[0] != '\0' ? finding->fifo_path : NULL);
-    if (finding->fifo_token[0] == '\0' && finding->fifo_end[0] != '\0') {
-        bz_json_add_string(item, "fifo_end", finding->fifo_end);
+                       finding->fifo.path[0] != '\0' ? finding->fifo.path : NULL);
+    if (finding->fifo.token[0] == '\0' && finding->fifo.end[0] != '\0') {
+        bz_json_add_string(item, "fifo_end", finding->fifo.end);
     }
     if (finding->is_shrunk) {
         struct bz_json *small = bz_json_add_object(item, "shrunk");

@@ -153,18 +153,18 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
     if (finding->is_shrunk) {
         fprintf(out, "        %s\n", finding->small_end);
     }
-    if (finding->fifo_token[0] != '\0') {
-        bool needs_lag = finding->fifo_lag_ns > 0;
+    if (finding->fifo.token[0] != '\0') {
+        bool needs_lag = finding->fifo.lag_ns > 0;
         fprintf(out, "fifo    also reachable on a %sFIFO loop%s%s: %s\n", needs_lag ? "" : "plain ",
                 needs_lag ? " with slow steps, in sum " : "",
-                needs_lag ? bz_cli_time_text(finding->fifo_lag_ns) : "", finding->fifo_token);
-        if (finding->fifo_path[0] != '\0') {
-            fprintf(out, "fifo    %s\n", finding->fifo_path);
+                needs_lag ? bz_cli_time_text(finding->fifo.lag_ns) : "", finding->fifo.token);
+        if (finding->fifo.path[0] != '\0') {
+            fprintf(out, "fifo    %s\n", finding->fifo.path);
         }
-    } else if (finding->fifo_is_searched) {
+    } else if (finding->fifo.is_searched) {
         fprintf(out, "fifo    not found on a FIFO loop in %" PRIu64 " runs;\n        %s\n",
-                finding->fifo_runs,
-                finding->fifo_end[0] != '\0' ? finding->fifo_end
+                finding->fifo.runs,
+                finding->fifo.end[0] != '\0' ? finding->fifo.end
                                              : "--order fifo searches only those");
     }
 }

@@ -327,25 +327,25 @@ static int keep_witness(const struct bz_kept_findings *kept, struct bz_kept_find
     bz_trace_init(&small);
     result = (struct bz_shrink_result){.runs = 0};
     bz_token_format(&witness->program, witness->finding.seed, witness->finding.digest,
-                    item->fifo_token, sizeof item->fifo_token);
+                    item->fifo.token, sizeof item->fifo.token);
     if (!bz_record(&witness->program, witness->finding.seed, &trace, &report)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", report.lack);
     } else if (!is_confirmed(&trace, &witness->finding)) {
-        item->fifo_token[0] = '\0'; /* no witness: it does not come again */
+        item->fifo.token[0] = '\0'; /* no witness: it does not come again */
     } else {
         bool is_shrunk = false;
         if (shrinks) {
             code = shrink(kept, name, &witness->program, &trace, &result, &small, &is_shrunk);
         }
         if (is_shrunk && result.has_answers) {
-            bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
-                            sizeof item->fifo_token);
+            bz_token_format(&result.program, small.seed, result.digest, item->fifo.token,
+                            sizeof item->fifo.token);
         }
-        item->fifo_lag_ns = bz_trace_lag_ns(is_shrunk && result.has_answers ? &small : &trace);
+        item->fifo.lag_ns = bz_trace_lag_ns(is_shrunk && result.has_answers ? &small : &trace);
         if (folder != NULL && bz_interrupt_requested == 0) { /* else the next session does it */
             int written =
                 bz_findings_write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
-                                        "-fifo", folder, item->fifo_path);
+                                        "-fifo", folder, item->fifo.path);
             code = code == BZ_EXIT_OK ? written : code;
         }
     }
@@ -380,12 +380,7 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     for (uint32_t index = 0; index < place; index++) {
         const struct bz_kept_finding *like = &kept->items[index];
         if (bz_failures_are_alike(&like->failure, &item->failure)) {
-            item->fifo_is_searched = like->fifo_is_searched;
-            strcpy(item->fifo_token, like->fifo_token);
-            item->fifo_lag_ns = like->fifo_lag_ns;
-            strcpy(item->fifo_path, like->fifo_path);
-            strcpy(item->fifo_end, like->fifo_end);
-            item->fifo_runs = like->fifo_runs;
+            item->fifo = like->fifo;
             return BZ_EXIT_OK;
         }
     }
@@ -394,12 +389,12 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     if (!is_ok) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
     }
-    item->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
-    item->fifo_runs = witness.runs;
+    item->fifo.is_searched = witness.is_searched && bz_interrupt_requested == 0;
+    item->fifo.runs = witness.runs;
     if (is_time_over) {
-        snprintf(item->fifo_end, sizeof item->fifo_end, "the time was over (--shrink-time)");
+        snprintf(item->fifo.end, sizeof item->fifo.end, "the time was over (--shrink-time)");
     } else if (witness.is_cut) {
-        snprintf(item->fifo_end, sizeof item->fifo_end,
+        snprintf(item->fifo.end, sizeof item->fifo.end,
                  "the budget of %" PRIu64 " steps was spent (--shrink-steps)",
                  bz_budget_steps(&(struct bz_budget){.steps = kept->limits.steps}, &item->program));
     }

@@ -14,6 +14,16 @@
 #include "sim/shrink/shrink.h"
 #include "traces/trace.h"
 
+/* Whether a FIFO loop can reach a finding: searched for those under the order `any`. */
+struct bz_kept_witness {
+    bool is_searched;
+    char token[BZ_TOKEN_BYTES]; /* shrunk; empty: none was found */
+    uint64_t lag_ns;            /* that it needs */
+    char path[PATH_MAX];
+    uint64_t runs;           /* without a witness: that were made */
+    char end[BZ_LACK_BYTES]; /* likewise: what ended the search before all were; empty */
+};
+
 struct bz_kept_finding {
     struct bz_trace trace;
     struct bz_failure failure;
@@ -30,13 +40,7 @@ struct bz_kept_finding {
     char small_end[BZ_LACK_BYTES + 128]; /* why it is not smaller */
     char small_token[BZ_TOKEN_BYTES];
     char small_path[PATH_MAX];
-    /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
-    bool fifo_is_searched;
-    char fifo_token[BZ_TOKEN_BYTES]; /* of the witness, shrunk; empty: none was found */
-    uint64_t fifo_lag_ns;            /* that it needs */
-    char fifo_path[PATH_MAX];
-    uint64_t fifo_runs;           /* without a witness: that were made */
-    char fifo_end[BZ_LACK_BYTES]; /* likewise: what ended the search before all were; empty */
+    struct bz_kept_witness fifo;
 };
 
 /* How far a finding is shrunk, and how far its witness is searched: options of commands. */
