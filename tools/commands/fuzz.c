@@ -164,6 +164,9 @@ static void print_text(const struct bz_fuzz *fuzz, const struct bz_campaign_resu
     for (uint32_t index = 0; index < fuzz->finding_count; index++) {
         const struct bz_fuzz_finding *finding = &fuzz->findings[index];
         bz_run_report_print_finding(stdout, &finding->kept, finding->arm->target->program.variant);
+        if (!finding->kept.is_shrunk && finding->kept.small_path[0] != '\0') {
+            printf("shrunk  %s\n", finding->kept.small_path);
+        }
         printf("count   %" PRIu64 " runs\n\n", finding->kept.count);
     }
     printf("runs %" PRIu64 ", steps %" PRIu64 "; %" PRIu64 " runs failed, with %" PRIu32
@@ -199,10 +202,14 @@ static void print_json(const struct bz_fuzz *fuzz, const struct bz_campaign_resu
     struct bz_json *findings = bz_json_add_array(root, "findings");
     for (uint32_t index = 0; index < fuzz->finding_count; index++) {
         const struct bz_program *program = &fuzz->findings[index].arm->target->program;
+        const struct bz_kept_finding *kept = &fuzz->findings[index].kept;
         struct bz_json *item = bz_json_append_object(findings);
         bz_json_add_string(item, "scenario", program->scenario->name);
         bz_json_add_string(item, "variant", program->variant->name);
-        (void)bz_json_add_violation(item, &fuzz->findings[index].kept, program->variant);
+        (void)bz_json_add_violation(item, kept, program->variant);
+        if (!kept->is_shrunk && kept->small_path[0] != '\0') {
+            bz_json_add_string(bz_json_add_object(item, "shrunk"), "trace", kept->small_path);
+        }
     }
     struct bz_json *arms = bz_json_add_array(root, "arms");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {

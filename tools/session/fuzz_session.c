@@ -216,7 +216,8 @@ void bz_fuzz_fini(struct bz_fuzz *fuzz) {
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-/* Records a finding of an arm and shrinks it, unless an arm of the same target has found it. */
+/* Records a finding of an arm, unless an arm of the same target has found it. Shrinks it, unless an
+ * earlier session did: then `small_path` alone says so. */
 static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
                  const struct bz_finding *finding) {
     static struct bz_kept_findings kept; /* this one alone */
@@ -232,7 +233,14 @@ static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
     bz_job_program(&arm->file.job, finding->seed, &program);
     int code = bz_findings_keep(&kept, 0, fuzz->name, &program, finding, fuzz->folders[1]);
     bz_findings_announce(&kept, 0, fuzz->name);
-    code = code == BZ_EXIT_OK ? bz_findings_shrink(&kept, 0, fuzz->name, fuzz->folders[1]) : code;
+    char *small = kept.items[0].small_path;
+    bz_findings_path(program.scenario->name, program.variant->name, finding->seed, "-shrunk",
+                     fuzz->folders[1], 1, small);
+    if (access(small, F_OK) != 0) {
+        small[0] = '\0';
+        code =
+            code == BZ_EXIT_OK ? bz_findings_shrink(&kept, 0, fuzz->name, fuzz->folders[1]) : code;
+    }
     fuzz->code = code > fuzz->code ? code : fuzz->code;
     size_t bytes = (fuzz->finding_count + 1) * sizeof *fuzz->findings;
     fuzz->findings = bz_lack_check(realloc(fuzz->findings, bytes), "the findings");
