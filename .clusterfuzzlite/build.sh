@@ -7,7 +7,7 @@ root=$PWD
 build=${WORK:-$root/build}/clusterfuzzlite
 
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUZZER_FUZZ=ON \
-    -DBUZZER_FUZZ_ENGINE="$LIB_FUZZING_ENGINE" -DBUZZER_TESTS=OFF -DBUZZER_MUTANTS=OFF \
+    -DBUZZER_FUZZ_ENGINE="$LIB_FUZZING_ENGINE" -DBUZZER_TESTS=OFF \
     -DBUZZER_INSTALL=OFF -DCMAKE_BUILD_RPATH="\$ORIGIN/lib"
 cmake --build "$build" --target fuzzers
 

@@ -146,10 +146,6 @@ bool bz_json_is_array(const struct bz_json *json) {
     return cJSON_IsArray(inside(json));
 }
 
-bool bz_json_is_true(const struct bz_json *json) {
-    return cJSON_IsTrue(inside(json));
-}
-
 const char *bz_json_string(const struct bz_json *json) {
     return cJSON_GetStringValue(inside(json));
 }

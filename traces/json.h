@@ -49,7 +49,6 @@ struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_ma
 const struct bz_json *bz_json_get(const struct bz_json *object, const char *key); /* or NULL */
 bool bz_json_is_object(const struct bz_json *json);
 bool bz_json_is_array(const struct bz_json *json);
-bool bz_json_is_true(const struct bz_json *json);
 const char *bz_json_string(const struct bz_json *json);               /* NULL if it is none */
 bool bz_json_number(const struct bz_json *json, uint64_t *value);     /* whole, 0..2^53-1 */
 const struct bz_json *bz_json_first(const struct bz_json *container); /* members in order */

@@ -106,3 +106,16 @@ void bz_lack_stop(const char *resource, const char *purpose) {
     fprintf(stderr, "buzzer: %s\n", sentence);
     abort();
 }
+
+void *bz_lack_new(size_t count, size_t entry_bytes, const char *purpose) {
+    return bz_lack_check(calloc(count, entry_bytes), purpose);
+}
+
+void *bz_lack_grow(void *array, size_t count, size_t *capacity, size_t entry_bytes,
+                   const char *purpose) {
+    if (count < *capacity) {
+        return array;
+    }
+    *capacity = *capacity == 0 ? 16 : 2 * *capacity;
+    return bz_lack_check(realloc(array, *capacity * entry_bytes), purpose);
+}

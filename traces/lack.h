@@ -41,6 +41,11 @@ static inline void *bz_lack_check(void *block, const char *purpose) {
     return block;
 }
 
+/* An array of zeros; an array with space for one more entry, whose capacity grows if it is full. */
+void *bz_lack_new(size_t count, size_t entry_bytes, const char *purpose);
+void *bz_lack_grow(void *array, size_t count, size_t *capacity, size_t entry_bytes,
+                   const char *purpose);
+
 BZ_END_DECLS
 
 #endif

@@ -7,6 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Whether two texts are equal; NULL is equal to NULL alone. */
+static inline bool bz_is(const char *a, const char *b) {
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static inline const char *bz_or(const char *text, const char *otherwise) {
+    return text != NULL ? text : otherwise;
+}
 
 /* Writes a message, cut to fit, with '?' for control characters and for bytes that are no UTF-8,
  * and returns false. */

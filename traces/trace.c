@@ -8,10 +8,11 @@
 
 #include "primitives/runtime/check.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 #include "traces/trace_fields.h"
+#include "traces/words.h"
 
 #define CHUNK_BYTES 16384u
-#define CAPACITY_FIRST 16u
 
 /* Strings are stored end to end in chunks, which never move. */
 struct bz_trace_chunk {
@@ -21,14 +22,16 @@ struct bz_trace_chunk {
     char bytes[];
 };
 
-/* A slot of the hash table; text NULL: free. `task` is the number of the task with that name. */
+/* A slot of the hash table; text NULL: free. The numbers of the task and the object of that name.
+ */
 struct bz_trace_name {
     const char *text;
     uint32_t task;
+    uint32_t object;
 };
 
 void bz_trace_init(struct bz_trace *trace) {
-    *trace = (struct bz_trace){.engine = NULL};
+    *trace = (struct bz_trace){.version = BZ_TRACE_VERSION};
 }
 
 void bz_trace_fini(struct bz_trace *trace) {
@@ -40,6 +43,7 @@ void bz_trace_fini(struct bz_trace *trace) {
     free(trace->names);
     free(trace->params);
     free(trace->tasks);
+    free(trace->objects);
     free(trace->choices);
     free(trace->events);
     bz_trace_init(trace);
@@ -114,41 +118,65 @@ const char *bz_trace_string(struct bz_trace *trace, const char *text) {
 
 /* --- arrays ----------------------------------------------------------------------------------- */
 
-/* The array, with space for one more entry. */
-static void *with_room(void *array, size_t count, size_t *capacity, size_t entry_bytes) {
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity == 0 ? CAPACITY_FIRST : 2 * *capacity;
-    return bz_lack_check(realloc(array, *capacity * entry_bytes), "the entries of a trace");
-}
-
 void bz_trace_add_choice(struct bz_trace *trace, struct bz_trace_choice choice) {
-    trace->choices =
-        with_room(trace->choices, trace->choice_count, &trace->choice_capacity, sizeof choice);
+    trace->choices = bz_lack_grow(trace->choices, trace->choice_count, &trace->choice_capacity,
+                                  sizeof choice, "the entries of a trace");
     trace->choices[trace->choice_count++] = choice;
 }
 
 void bz_trace_add_event(struct bz_trace *trace, struct bz_trace_event event) {
-    trace->events =
-        with_room(trace->events, trace->event_count, &trace->event_capacity, sizeof event);
+    trace->events = bz_lack_grow(trace->events, trace->event_count, &trace->event_capacity,
+                                 sizeof event, "the entries of a trace");
     trace->events[trace->event_count++] = event;
 }
 
 void bz_trace_add_param(struct bz_trace *trace, const char *name, const char *value) {
     struct bz_trace_param param = {bz_trace_string(trace, name), bz_trace_string(trace, value)};
-    trace->params =
-        with_room(trace->params, trace->param_count, &trace->param_capacity, sizeof param);
+    trace->params = bz_lack_grow(trace->params, trace->param_count, &trace->param_capacity,
+                                 sizeof param, "the entries of a trace");
     trace->params[trace->param_count++] = param;
 }
 
 void bz_trace_add_task(struct bz_trace *trace, const char *name) {
     struct bz_trace_name *entry = intern(trace, name);
     BZ_CHECK(entry->task == 0); /* names of tasks are unique */
-    trace->tasks =
-        with_room(trace->tasks, trace->task_count, &trace->task_capacity, sizeof entry->text);
+    trace->tasks = bz_lack_grow(trace->tasks, trace->task_count, &trace->task_capacity,
+                                sizeof entry->text, "the entries of a trace");
     trace->tasks[trace->task_count++] = entry->text;
     entry->task = (uint32_t)trace->task_count;
+}
+
+void bz_trace_add_object(struct bz_trace *trace, struct bz_trace_object object) {
+    struct bz_trace_name *entry = intern(trace, object.name);
+    BZ_CHECK(entry->object == 0); /* as those of tasks */
+    object.name = entry->text;
+    trace->objects = bz_lack_grow(trace->objects, trace->object_count, &trace->object_capacity,
+                                  sizeof object, "the entries of a trace");
+    trace->objects[trace->object_count++] = object;
+    entry->object = (uint32_t)trace->object_count;
+}
+
+uint32_t bz_trace_find_object(const struct bz_trace *trace, const char *name) {
+    return trace->name_capacity == 0 || name == NULL ? 0 : slot_of(trace, name)->object;
+}
+
+static uint32_t list_object(struct bz_trace *trace, const char *name) {
+    if (name != NULL && bz_trace_find_object(trace, name) == 0 &&
+        trace->object_count < BZ_TRACE_OBJECTS_MAX) {
+        bz_trace_add_object(trace, (struct bz_trace_object){.name = name, .size = BZ_TRACE_ABSENT});
+    }
+    return bz_trace_find_object(trace, name);
+}
+
+void bz_trace_list_objects(struct bz_trace *trace) {
+    for (size_t index = 0; index < trace->event_count; index++) {
+        const struct bz_trace_event *event = &trace->events[index];
+        uint32_t object = list_object(trace, event->object);
+        if (object != 0 && event->op != NULL && strcmp(event->op, "notify") == 0) {
+            trace->objects[object - 1].kind = bz_kind_name(BZ_KIND_CONDITION);
+        }
+    }
+    list_object(trace, trace->verdict.object);
 }
 
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
@@ -199,23 +227,25 @@ uint64_t bz_trace_lag_ns(const struct bz_trace *trace) {
 
 /* --- comparison and text ---------------------------------------------------------------------- */
 
-static bool same_string(const char *a, const char *b) {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b) {
     struct bz_trace_event left = *a;
     struct bz_trace_event right = *b;
     for (const struct bz_trace_field *field = bz_trace_event_fields; field->key != NULL; field++) {
-        bool is_same =
-            field->type == BZ_FIELD_NUMBER
-                ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
-                : same_string(*bz_field_string(field, &left), *bz_field_string(field, &right));
-        if (!is_same && !field->is_for_people) {
+        bool is_same = field->type == BZ_FIELD_NUMBER
+                           ? *bz_field_number(field, &left) == *bz_field_number(field, &right)
+                           : bz_is(*bz_field_string(field, &left), *bz_field_string(field, &right));
+        if (!is_same && !field->is_beside) {
             return false;
         }
     }
     return true;
+}
+
+void bz_trace_event_restrict(struct bz_trace_event *event, unsigned version) {
+    if (version == 1) {
+        event->n = bz_is(event->event, "call") ? BZ_TRACE_ABSENT : event->n;
+        event->held = BZ_TRACE_ABSENT;
+    }
 }
 
 /* A line of text, cut at the end of its buffer. */
@@ -266,17 +296,34 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
     say_word(&line, "window=", event->window);
     say_word(&line, "by=", event->by);
     say_number(&line, "n=", event->n);
-    if (same_string(event->event, "clock")) {
+    if (bz_is(event->event, "clock")) {
         say_number(&line, "time_ns=", event->time_ns);
     }
     return buffer;
 }
 
+const char *bz_trace_object_text(const struct bz_trace *trace, size_t index, char *buffer,
+                                 size_t size_bytes) {
+    struct line line = {buffer, size_bytes, 0};
+    if (index >= trace->object_count) {
+        snprintf(buffer, size_bytes, "no object %zu", index + 1);
+        return buffer;
+    }
+    const struct bz_trace_object *object = &trace->objects[index];
+    say(&line, "object %zu:", index + 1);
+    say_word(&line, "", object->kind);
+    say_word(&line, "", object->name);
+    say_number(&line, "size=", object->size);
+    say_word(&line, "order=", object->order);
+    say_word(&line, "partner=", object->partner);
+    return buffer;
+}
+
 const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
                                   size_t size_bytes) {
-    if (same_string(verdict->result, "cut") && verdict->message != NULL) {
+    if (bz_is(verdict->result, "cut") && verdict->message != NULL) {
         snprintf(buffer, size_bytes, "cut short by the limit of a check");
-    } else if (same_string(verdict->result, "cut")) {
+    } else if (bz_is(verdict->result, "cut")) {
         snprintf(buffer, size_bytes, "cut by the limit of %" PRIu64 " step%s", verdict->step,
                  verdict->step == 1 ? "" : "s");
     } else {

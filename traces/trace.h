@@ -1,8 +1,8 @@
 /* The trace of a run as plain data. README.md describes the file format.
  *
  * A trace names the program (scenario, variant, settings) and holds its choices, events, verdict
- * and digest. It uses names, not numbers, so it stays valid when numbers change. Tasks are listed
- * in order of creation.
+ * and digest. It uses names, not numbers, so it stays valid when numbers change. Tasks and objects
+ * are listed in order of creation.
  *
  * A trace owns its strings and arrays: bz_trace_string() copies into it, bz_trace_fini() frees
  * everything. Without memory, all functions call bz_lack_stop() (lack.h). Not thread-safe. */
@@ -17,13 +17,14 @@
 
 BZ_BEGIN_DECLS
 
-#define BZ_TRACE_FORMAT "buzzer-trace/1"
+#define BZ_TRACE_VERSION 2u /* of what is recorded; 1 is read and written back, too */
 
 /* Limits of a trace, for writer and reader; a larger file is refused with a message. */
 #define BZ_TRACE_BYTES_MAX ((size_t)64 * 1024 * 1024)
 #define BZ_TRACE_EVENTS_MAX 1000000u
 #define BZ_TRACE_CHOICES_MAX 1000000u
 #define BZ_TRACE_TASKS_MAX 100000u
+#define BZ_TRACE_OBJECTS_MAX 100000u
 #define BZ_TRACE_PARAMS_MAX 64u
 #define BZ_TRACE_NAME_BYTES_MAX 128u
 #define BZ_TRACE_TEXT_BYTES_MAX 4096u
@@ -35,6 +36,15 @@ BZ_BEGIN_DECLS
 struct bz_trace_param {
     const char *name;
     const char *value;
+};
+
+/* An object under test. */
+struct bz_trace_object {
+    const char *name;
+    const char *kind;    /* bz_kind_name(); NULL: unknown, in a trace of version 1 */
+    const char *partner; /* items: its slots, slots: its items, condition: its lock; or NULL */
+    const char *order;   /* items: bz_queue_order_name(); or NULL */
+    uint64_t size;       /* permits at the start, parties, most items (0: no bound); or absent */
 };
 
 /* One entry of the tape, see sim/choice/choice.h. Absent strings are NULL, absent numbers
@@ -65,6 +75,7 @@ struct bz_trace_event {
     const char *role;
     const char *by;
     uint64_t n;
+    uint64_t held; /* permits of the object, or of a condition's lock, that are out after it */
     /* For people: the line of the program at which a task is suspended, "pool.py:12". NULL:
      * unknown. No part of what a run is: comparisons and the digest leave it out. */
     const char *where;
@@ -82,6 +93,7 @@ struct bz_trace_verdict {
 };
 
 struct bz_trace {
+    unsigned version;   /* of the format */
     const char *engine; /* "buzzer 0.1.0": the writer; a replay that diverges names it */
     const char *scenario;
     const char *variant;
@@ -95,6 +107,9 @@ struct bz_trace {
     const char **tasks; /* names by number, starting with 1; all different */
     size_t task_count;
     size_t task_capacity;
+    struct bz_trace_object *objects; /* by number, starting with 1; names are all different */
+    size_t object_count;
+    size_t object_capacity;
     struct bz_trace_choice *choices;
     size_t choice_count;
     size_t choice_capacity;
@@ -123,22 +138,43 @@ void bz_trace_add_event(struct bz_trace *trace, struct bz_trace_event event);
 void bz_trace_add_param(struct bz_trace *trace, const char *name, const char *value);
 void bz_trace_add_task(struct bz_trace *trace, const char *name); /* the name must be new */
 
-/* The number of a task by name; 0: none. */
+void bz_trace_add_object(struct bz_trace *trace, struct bz_trace_object object); /* likewise */
+
+/* The name of a task by number; `loop` for 0 and for a number that no task has. */
+static inline const char *bz_trace_task_name(const struct bz_trace *trace, uint32_t task,
+                                             const char *loop) {
+    return task == 0 || task > trace->task_count ? loop : trace->tasks[task - 1];
+}
+
+/* The number of a task, of an object by name; 0: none. */
 uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
+uint32_t bz_trace_find_object(const struct bz_trace *trace, const char *name);
+
+/* Adds the objects that events and verdict name and that are not listed, as those of a trace of
+ * version 1. What is notified is a condition; of others, the kind is unknown. */
+void bz_trace_list_objects(struct bz_trace *trace);
 
 /* How far the clock has jumped, because the step before this one took so long; 0: it has not. And
  * the sum over the run. */
 uint64_t bz_trace_lag_before_ns(const struct bz_trace *trace, uint64_t step);
 uint64_t bz_trace_lag_ns(const struct bz_trace *trace);
 
-/* All fields but `where` and `text`. */
+/* All fields but `held`, `where` and `text`. */
 bool bz_trace_event_equal(const struct bz_trace_event *a, const struct bz_trace_event *b);
+
+/* Removes what the event would not say in a trace of this version. */
+void bz_trace_event_restrict(struct bz_trace_event *event, unsigned version);
 
 /* One line for people, "worker-2 resume ok n=3", cut to fit; returns `buffer`. Leaves out the step,
  * and the time except for the event `clock`. */
 const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer,
                                 size_t size_bytes);
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
+                                 size_t size_bytes);
+
+/* The same of an object, "object 2: slots room size=3 partner=jobs"; "no object 2" if there is
+ * none. */
+const char *bz_trace_object_text(const struct bz_trace *trace, size_t index, char *buffer,
                                  size_t size_bytes);
 
 /* What the run came to: the oracle, "pass", "cut by the limit of 100000 steps", or "cut short by

@@ -1,5 +1,5 @@
-/* Tables of the fields of events, choices and verdicts, for the reader, the writer and comparisons.
- * Only for this folder. */
+/* Tables of the fields of objects, events, choices and verdicts, for the reader, the writer and
+ * comparisons. Only for this folder. */
 #ifndef BZ_TRACES_TRACE_FIELDS_H
 #define BZ_TRACES_TRACE_FIELDS_H
 
@@ -27,10 +27,11 @@ struct bz_trace_field {
     enum bz_field_type type;
     bool is_required;
     const struct bz_vocabulary *vocabulary; /* of a word */
-    bool is_for_people;                     /* no part of a comparison */
+    bool is_beside;                         /* the event: left out by bz_trace_event_equal() */
 };
 
 /* In the order of the file. */
+extern const struct bz_trace_field bz_trace_object_fields[];
 extern const struct bz_trace_field bz_trace_event_fields[];
 extern const struct bz_trace_field bz_trace_choice_fields[];
 extern const struct bz_trace_field bz_trace_verdict_fields[];
@@ -39,6 +40,9 @@ extern const struct bz_vocabulary bz_vocabulary_order;
 extern const struct bz_vocabulary bz_vocabulary_window;
 extern const struct bz_vocabulary bz_vocabulary_choice;
 extern const struct bz_vocabulary bz_vocabulary_role;
+extern const struct bz_vocabulary bz_vocabulary_kind;
+extern const struct bz_vocabulary bz_vocabulary_event;
+extern const struct bz_vocabulary bz_vocabulary_op;
 
 static inline uint64_t *bz_field_number(const struct bz_trace_field *field, void *entry) {
     return (uint64_t *)(void *)((char *)entry + field->offset);

@@ -223,14 +223,21 @@ static bool read_format(struct reader *reader, const struct bz_json *root) {
     const char *format = bz_json_string(bz_json_get(root, "format"));
     char shown[QUOTE_BYTES];
     if (format == NULL) {
-        return fail(reader, "format", "this is not a trace: its \"format\" should be \"%s\"",
-                    BZ_TRACE_FORMAT);
+        return fail(reader, "format",
+                    "this is not a trace: its \"format\" should be \"buzzer-trace/%u\"",
+                    BZ_TRACE_VERSION);
     }
-    return strcmp(format, BZ_TRACE_FORMAT) == 0 ||
-           fail(reader, "format",
-                "is %s, and this program reads \"%s\"; use one that fits, or "
-                "record the trace again",
-                quote(format, shown), BZ_TRACE_FORMAT);
+    for (unsigned version = 1; version <= BZ_TRACE_VERSION; version++) {
+        snprintf(shown, sizeof shown, "buzzer-trace/%u", version);
+        if (strcmp(format, shown) == 0) {
+            reader->trace->version = version;
+            return true;
+        }
+    }
+    return fail(reader, "format",
+                "is %s, and this program reads \"buzzer-trace/1\" and \"buzzer-trace/%u\"; use "
+                "one that fits, or record the trace again",
+                quote(format, shown), BZ_TRACE_VERSION);
 }
 
 static bool read_params(struct reader *reader, const struct bz_json *root) {
@@ -281,6 +288,44 @@ static bool read_task(struct reader *reader, const struct bz_json *json, const c
     }
     bz_trace_add_task(reader->trace, name);
     return true;
+}
+
+static bool read_object(struct reader *reader, const struct bz_json *json, const char *where) {
+    struct bz_trace_object object;
+    char shown[QUOTE_BYTES];
+    if (!read_entry(reader, json, where, bz_trace_object_fields, &object)) {
+        return false;
+    }
+    if (bz_trace_find_object(reader->trace, object.name) != 0) {
+        return fail(reader, where, "the name %s appears twice; each object needs its own",
+                    quote(object.name, shown));
+    }
+    bz_trace_add_object(reader->trace, object);
+    return true;
+}
+
+/* Events, partners and the verdict name objects that are listed. */
+static bool is_listed(struct reader *reader, const char *name, const char *key, size_t index) {
+    char where[WHERE_BYTES];
+    char shown[QUOTE_BYTES];
+    if (name == NULL || bz_trace_find_object(reader->trace, name) != 0) {
+        return true;
+    }
+    snprintf(where, sizeof where, "%s[%zu]", key, index);
+    return fail(reader, index == SIZE_MAX ? key : where, "\"objects\" does not list %s; add it",
+                quote(name, shown));
+}
+
+static bool check_objects(struct reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    bool is_good = is_listed(reader, trace->verdict.object, "verdict.object", SIZE_MAX);
+    for (size_t index = 0; is_good && index < trace->object_count; index++) {
+        is_good = is_listed(reader, trace->objects[index].partner, "objects", index);
+    }
+    for (size_t index = 0; is_good && index < trace->event_count; index++) {
+        is_good = is_listed(reader, trace->events[index].object, "events", index);
+    }
+    return is_good;
 }
 
 static bool read_choice(struct reader *reader, const struct bz_json *json, const char *where) {
@@ -345,6 +390,20 @@ static bool read_verdict(struct reader *reader, const struct bz_json *root) {
     return true;
 }
 
+static bool read_objects(struct reader *reader, const struct bz_json *root) {
+    return reader->trace->version == 1 ||
+           read_array(reader, root, "objects", BZ_TRACE_OBJECTS_MAX, read_object);
+}
+
+/* In a trace of version 1 they follow from the events. */
+static bool list_objects(struct reader *reader) {
+    if (reader->trace->version == 1) {
+        bz_trace_list_objects(reader->trace);
+        return true;
+    }
+    return check_objects(reader);
+}
+
 /* Files of older programs have none. */
 static bool read_checksum(struct reader *reader, const struct bz_json *root) {
     const struct bz_json *json = bz_json_get(root, "checksum");
@@ -372,9 +431,11 @@ static bool read_root(struct reader *reader, const struct bz_json *root) {
            (json = member(reader, root, "seed")) != NULL &&
            read_hex(reader, json, "seed", "0x", 1, &trace->seed) &&
            read_array(reader, root, "tasks", BZ_TRACE_TASKS_MAX, read_task) &&
+           read_objects(reader, root) &&
            read_array(reader, root, "choices", BZ_TRACE_CHOICES_MAX, read_choice) &&
            read_array(reader, root, "events", BZ_TRACE_EVENTS_MAX, read_event) &&
-           read_verdict(reader, root) && (json = member(reader, root, "digest")) != NULL &&
+           read_verdict(reader, root) && list_objects(reader) &&
+           (json = member(reader, root, "digest")) != NULL &&
            read_hex(reader, json, "digest", "", 16, &trace->digest) && read_checksum(reader, root);
 }
 

@@ -135,7 +135,7 @@ static void put_array(struct output *out, const char *key, const void *entries, 
 /* All but the checksum and the end. */
 static void put_content(struct output *out, const struct bz_trace *trace) {
     put(out, "{\n");
-    put_member(out, "format", BZ_TRACE_FORMAT);
+    put_format(out, "  \"format\": \"buzzer-trace/%u\",\n", trace->version);
     put_member(out, "engine", trace->engine);
     put_member(out, "scenario", trace->scenario);
     put_member(out, "variant", trace->variant);
@@ -145,6 +145,10 @@ static void put_content(struct output *out, const struct bz_trace *trace) {
     put_member(out, "cancel", trace->cancel);
     put_format(out, "  \"seed\": \"0x%" PRIx64 "\",\n", trace->seed);
     put_array(out, "tasks", trace->tasks, trace->task_count, sizeof *trace->tasks, NULL);
+    if (trace->version > 1) {
+        put_array(out, "objects", trace->objects, trace->object_count, sizeof *trace->objects,
+                  bz_trace_object_fields);
+    }
     put_array(out, "choices", trace->choices, trace->choice_count, sizeof *trace->choices,
               bz_trace_choice_fields);
     put_array(out, "events", trace->events, trace->event_count, sizeof *trace->events,

@@ -55,3 +55,15 @@ const char *bz_order_name(unsigned number) {
     static const char *const words[BZ_ORDER_COUNT] = {"any", "fifo"};
     return WORD(words, number);
 }
+
+const char *bz_kind_name(unsigned number) {
+    static const char *const words[BZ_KIND_COUNT] = {NULL,    "lock",  "semaphore", "bounded",
+                                                     "pool",  "event", "condition", "barrier",
+                                                     "items", "slots", "modelled"};
+    return WORD(words, number);
+}
+
+const char *bz_queue_order_name(unsigned number) {
+    static const char *const words[BZ_QUEUE_ORDER_COUNT] = {"fifo", "lifo", "priority"};
+    return WORD(words, number);
+}

@@ -81,6 +81,24 @@ enum bz_order {
 };
 #define BZ_ORDER_COUNT 2
 
+/* What an object is, as a trace lists it. */
+enum bz_kind {
+    BZ_KIND_UNKNOWN = 0,
+    BZ_KIND_LOCK = 1,
+    BZ_KIND_SEMAPHORE = 2,
+    BZ_KIND_BOUNDED = 3,
+    BZ_KIND_POOL = 4, /* one key of it */
+    BZ_KIND_EVENT = 5,
+    BZ_KIND_CONDITION = 6,
+    BZ_KIND_BARRIER = 7,
+    BZ_KIND_ITEMS = 8,     /* of a queue: its getters wait here ... */
+    BZ_KIND_SLOTS = 9,     /* ... and its putters here */
+    BZ_KIND_MODELLED = 10, /* judged by a model of its author's */
+};
+#define BZ_KIND_COUNT 11
+
+#define BZ_QUEUE_ORDER_COUNT 3 /* enum bz_queue_order of sim/variant/claims.h */
+
 /* The word of a number; NULL where there is none. */
 const char *bz_status_word(unsigned number); /* "unknown" for what is no status */
 const char *bz_event_name(unsigned number);
@@ -90,6 +108,8 @@ const char *bz_role_name(unsigned number);
 const char *bz_window_name(unsigned number);
 const char *bz_choice_kind_name(unsigned number);
 const char *bz_order_name(unsigned number);
+const char *bz_kind_name(unsigned number);
+const char *bz_queue_order_name(unsigned number);
 
 BZ_END_DECLS
 

@@ -1,5 +1,6 @@
 /* The rules of the runtimes (primitives/runtime/rules.h): each as its variant has it, beside those
- * of what ships. The numbers are those of CPython, where `buzzer lockstep` compares whole runs. */
+ * of what ships. The numbers are those of CPython, where `buzzer-lab lockstep` compares whole runs.
+ */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 

@@ -1,10 +1,13 @@
 /* A checkpoint: a search that stopped, or was killed, as a file from which it goes on.
  *
- *     {"format":"buzzer-search/3", "search":TOKEN, ...}      one line, padded to words of 8 bytes
+ *     the format's name, sizes, a token of what is searched, settings, place and results
  *     the table of states, the table of outcomes             entries of struct bz_visited_state
  *     the transitions that a team has logged                 struct bz_edge
  *     the paths                                              record.c
  *     a checksum of all of it                                8 bytes
+ *
+ * Only the program that wrote a file reads it, so the parts are the bytes of its structs, each
+ * padded to words of 8 bytes. Pointers are written as numbers or texts.
  *
  * States are compared by fingerprints, which depend on addresses and on what the compiler left in a
  * frame of a stack. So a checkpoint is for the same program and the same plug-ins, whose digests
@@ -24,7 +27,7 @@
 #include "sim/explore/explore.h"
 #include "sim/program/catalog.h"
 
-#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/3"
+#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/4"
 #define BZ_EXPLORE_PLUGINS_MAX 2u
 
 /* What is to be searched, and by which code. */
@@ -46,7 +49,7 @@ struct bz_explore_checkpoint {
 bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
                                  const struct bz_search *search, FILE *file);
 
-/* Reads the first line, and keeps the file open until the checkpoint is closed. False with a
+/* Reads the beginning, and keeps the file open until the checkpoint is closed. False with a
  * message that begins with `origin`; the file is closed then. */
 bool bz_explore_checkpoint_open(struct bz_explore_checkpoint *checkpoint, FILE *file,
                                 const struct bz_catalog *catalog, const char *origin, char *error,

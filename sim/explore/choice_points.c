@@ -20,8 +20,8 @@ struct bz_choice_point *bz_search_add_point(struct bz_search *search,
     return &search->points[search->point_count++];
 }
 
-static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, uint64_t bound) {
-    struct bz_search *search = *(struct bz_search **)state;
+static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_choice_kind kind,
+                                              uint64_t bound) {
     if (search->cursor == search->point_count) {
         bool is_yields = search->world->draws_yields && bz_search_has(search, BZ_REDUCE_YIELDS);
         bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX && !is_yields;
@@ -34,70 +34,75 @@ static struct bz_choice_point *point_of(void *state, enum bz_choice_kind kind, u
             return &search->spare;
         }
     }
-    struct bz_choice_point *point = &search->points[search->cursor++];
+    const struct bz_choice_point *point = &search->points[search->cursor++];
     if (__builtin_expect((point->bound != bound) | (point->kind != kind), 0)) {
         search->is_unrepeatable = true; /* the same prefix led elsewhere before */
-        search->other_point = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
-        return &search->other_point;
+        search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
+        return &search->spare;
     }
     return point;
 }
 
-static void search_begin(void *state, const struct bz_strategy_start *start) {
-    *(struct bz_search **)state = start->context;
-}
-
-static uint32_t search_next(void *state, const struct bz_ready *ready, uint32_t count,
-                            uint32_t step) {
-    const struct bz_choice_point *point = point_of(state, BZ_CHOICE_NEXT, count);
-    (void)ready;
-    (void)step;
-    return (uint32_t)point->chosen;
-}
-
-uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count) {
-    while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
-        count--;
-    }
-    return count;
-}
-
-static uint32_t search_cancel(void *state, const struct bz_cancel_candidate *candidates,
-                              uint32_t count, uint32_t step, uint32_t cancel_point) {
-    (void)step;
-    (void)cancel_point;
-    count = bz_search_candidates(candidates, count);
-    return (uint32_t)point_of(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1)->chosen;
-}
-
-static bool search_jump(void *state, uint32_t step) {
-    (void)step;
-    return point_of(state, BZ_CHOICE_DELAY, 2)->chosen != 0;
-}
-
-static uint64_t search_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
-                            uint32_t step) {
-    (void)kind;
-    (void)step;
-    const struct bz_choice_point *point = point_of(state, BZ_CHOICE_DATA, draw->bound);
+uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
+                          const char *label) {
+    struct bz_search *search = bz_container_of(chooser, struct bz_search, chooser);
+    const struct bz_choice_point *point = point_of(search, kind, bound);
     if (point->is_sampled) {
-        (*(struct bz_search **)state)->result->sampled_draw = draw->label;
+        search->result->sampled_draw = label;
     }
     return point->chosen;
 }
 
-const struct bz_strategy bz_search_strategy = {
+static void chooser_begin(void *state, const struct bz_strategy_start *start) {
+    *(struct bz_chooser **)state = start->context;
+}
+
+static uint64_t choose(void *state, enum bz_choice_kind kind, uint64_t bound, const char *label) {
+    struct bz_chooser *chooser = *(struct bz_chooser **)state;
+    return chooser->choose(chooser, kind, bound, label);
+}
+
+static uint32_t chooser_next(void *state, const struct bz_ready *ready, uint32_t count,
+                             uint32_t step) {
+    (void)ready;
+    (void)step;
+    return (uint32_t)choose(state, BZ_CHOICE_NEXT, count, NULL);
+}
+
+/* A cancel of a task that has ended uses up a cancel and changes nothing else. They come last. */
+static uint32_t chooser_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                               uint32_t count, uint32_t step, uint32_t cancel_point) {
+    (void)step;
+    (void)cancel_point;
+    while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
+        count--;
+    }
+    return (uint32_t)choose(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1, NULL);
+}
+
+static bool chooser_jump(void *state, uint32_t step) {
+    (void)step;
+    return choose(state, BZ_CHOICE_DELAY, 2, NULL) != 0;
+}
+
+static uint64_t chooser_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                             uint32_t step) {
+    (void)kind;
+    (void)step;
+    return choose(state, BZ_CHOICE_DATA, draw->bound, draw->label);
+}
+
+const struct bz_strategy bz_chooser_strategy = {
     .name = "explore",
     .summary = "every choice, one after the other",
-    .reads_ready = true,
-    .state_bytes = sizeof(struct bz_search *),
-    .begin = search_begin,
-    .next = search_next,
+    .state_bytes = sizeof(struct bz_chooser *),
+    .begin = chooser_begin,
+    .next = chooser_next,
     .cancel_gap = bz_gap_none,
-    .cancel = search_cancel,
+    .cancel = chooser_cancel,
     .jump_gap = bz_gap_none,
-    .jump = search_jump,
-    .draw = search_draw,
+    .jump = chooser_jump,
+    .draw = chooser_draw,
 };
 
 /* --- the next combination of choices ---------------------------------------------------------- */
@@ -132,12 +137,12 @@ static bool is_within_bounds(struct bz_search *search, const struct bz_frame *fr
     uint64_t delays = (uint64_t)frame->delays + cost.delays;
     uint64_t cancels = (uint64_t)bz_search_cancels_max(search->config) - frame->cancels_left;
     uint64_t draws = (uint64_t)frame->draws + cost.draws;
-    if (delays > search->bounds.delays) {
-        search->is_cut = true;
+    if (delays > search->at.bounds.delays) {
+        search->at.is_cut = true;
         return false;
     }
-    if (delays + cancels + cost.cancels + draws > search->bounds.deviations) {
-        search->is_short = true;
+    if (delays + cancels + cost.cancels + draws > search->at.bounds.deviations) {
+        search->at.is_short = true;
         return false;
     }
     return true;

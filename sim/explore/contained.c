@@ -8,8 +8,7 @@
 #include "sim/explore/checkpoint.h"
 #include "sim/explore/search.h"
 
-#define ROUNDS_MAX 64u                          /* that are reported */
-#define TOLD_MAX (2u * BZ_EXPLORE_FINDINGS_MAX) /* of the sweep, and of the rounds after it */
+#define NEWS_MAX 96u /* rounds, and findings of the sweep and of the rounds after it */
 #define STOP_LOOKS_MAX 8u
 #define TRIAL_STATES 1000u
 #define LABEL_BYTES_MAX 4096u
@@ -22,16 +21,16 @@ struct shared {
     volatile sig_atomic_t stop;
     volatile sig_atomic_t pause;
     bool is_ok;
-    uint32_t rounds;
-    struct {
-        struct bz_explore_result so_far;
-        bool is_sweep;
-    } done[ROUNDS_MAX];
-    uint32_t told_count;
-    struct {
-        struct bz_explore_finding finding;
-        uint32_t place;
-    } told[TOLD_MAX];
+    uint32_t news_count;
+    struct news {
+        bool is_finding;
+        bool is_sweep;  /* the end of a sweep; else of a round */
+        uint32_t place; /* of a finding */
+        union {
+            struct bz_explore_result so_far;
+            struct bz_explore_finding finding;
+        };
+    } news[NEWS_MAX];
 };
 
 /* --- in the child ----------------------------------------------------------------------------- */
@@ -47,24 +46,20 @@ static bool is_pause_due(void *context) {
     return shared->pause != 0;
 }
 
-static void note_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
-    struct shared *shared = context;
-    if (shared->rounds < ROUNDS_MAX) {
-        shared->done[shared->rounds].so_far = *so_far;
-        shared->done[shared->rounds].is_sweep = is_sweep;
-        __atomic_store_n(&shared->rounds, shared->rounds + 1, __ATOMIC_RELEASE);
+static void tell_parent(struct shared *shared, const struct news *news) {
+    if (shared->news_count < NEWS_MAX) {
+        shared->news[shared->news_count] = *news;
+        __atomic_store_n(&shared->news_count, shared->news_count + 1, __ATOMIC_RELEASE);
         bz_child_tell();
     }
 }
 
+static void note_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
+    tell_parent(context, &(struct news){.is_sweep = is_sweep, .so_far = *so_far});
+}
+
 static void note_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
-    struct shared *shared = context;
-    if (shared->told_count < TOLD_MAX) {
-        shared->told[shared->told_count].finding = *finding;
-        shared->told[shared->told_count].place = place;
-        __atomic_store_n(&shared->told_count, shared->told_count + 1, __ATOMIC_RELEASE);
-        bz_child_tell();
-    }
+    tell_parent(context, &(struct news){.is_finding = true, .place = place, .finding = *finding});
 }
 
 static void search_in_child(void *context) {
@@ -87,33 +82,6 @@ static void keep_in_child(void *context) {
 /* The code under test may have written over the search and its result. So this process follows no
  * pointer of the search, and uses a finding or a result only if it makes sense. */
 
-static bool is_text(const char *text, size_t bytes) {
-    return memchr(text, '\0', bytes) != NULL;
-}
-
-static bool is_finding_sound(const struct bz_explore_finding *finding) {
-    const struct bz_violation *violation = &finding->violation;
-    uint32_t oracle = 0;
-    while (oracle < bz_oracle_count && bz_oracles[oracle].name != violation->oracle) {
-        oracle++;
-    }
-    return oracle < bz_oracle_count && is_text(violation->message, sizeof violation->message) &&
-           violation->op < BZ_OP_COUNT && violation->window < BZ_WINDOW_COUNT &&
-           finding->answers.count <= BZ_ANSWERS_ENTRIES_MAX;
-}
-
-static bool is_result_sound(const struct bz_explore_result *result) {
-    bool is_sound = result->end <= BZ_EXPLORE_LOST &&
-                    result->finding_count <= BZ_EXPLORE_FINDINGS_MAX &&
-                    result->liveness <= BZ_LIVENESS_OPEN && is_text(result->lack, BZ_LACK_BYTES) &&
-                    is_text(result->liveness_text, sizeof result->liveness_text) &&
-                    is_text(result->liveness_token, sizeof result->liveness_token);
-    for (uint32_t index = 0; is_sound && index < result->finding_count; index++) {
-        is_sound = is_finding_sound(&result->findings[index]);
-    }
-    return is_sound;
-}
-
 /* Nothing else is left of the search. */
 static void find_overwritten(struct bz_explore_result *result) {
     *result = (struct bz_explore_result){.end = BZ_EXPLORE_FOUND, .finding_count = 1};
@@ -133,43 +101,38 @@ static struct bz_contain with_memory_of_search(const struct bz_explore_config *c
     return contain;
 }
 
-/* A finding that an ordinary run repeats is one, whatever becomes of the search. Returns those that
+/* A finding that an ordinary run repeats is one, whatever becomes of the search. `told`: those that
  * were told, as bits. */
-static uint32_t tell(const struct bz_explore_config *config, uint32_t told, uint32_t place,
-                     const struct bz_explore_finding *finding) {
+static void report(const struct bz_explore_config *config, const struct news *news,
+                   uint32_t *told) {
     struct bz_program repeat;
     struct bz_finding found;
-    told &= (1u << place) - 1; /* the rounds after a sweep begin again with the first */
-    if (config->on_finding != NULL &&
-        bz_explore_repeat(config->program, finding, &repeat, &found)) {
-        config->on_finding(config->context, place, finding);
-        told |= 1u << place;
+    if (!news->is_finding) {
+        if (config->on_round != NULL && bz_explore_result_is_sound(&news->so_far)) {
+            config->on_round(config->context, &news->so_far, news->is_sweep);
+        }
+    } else if (news->place < BZ_EXPLORE_FINDINGS_MAX &&
+               bz_explore_finding_is_sound(&news->finding)) {
+        *told &= (1u << news->place) - 1; /* the rounds after a sweep begin again with the first */
+        if (config->on_finding != NULL &&
+            bz_explore_repeat(config->program, &news->finding, &repeat, &found)) {
+            config->on_finding(config->context, news->place, &news->finding);
+            *told |= 1u << news->place;
+        }
     }
-    return told;
 }
 
 /* Waits, and reports rounds, findings and progress. */
 static enum bz_child_state watch(const struct bz_explore_config *config, struct shared *shared,
                                  struct bz_child *child, uint32_t *told, struct bz_death *death) {
     struct bz_child *const children[] = {child};
-    uint32_t reported = shared->rounds;
-    uint32_t seen = shared->told_count;
+    uint32_t seen = shared->news_count;
     uint32_t looks = 0;
     for (;;) {
         enum bz_child_state state = bz_child_look(child, death);
-        uint32_t told_count = __atomic_load_n(&shared->told_count, __ATOMIC_ACQUIRE);
-        for (; seen < told_count && seen < TOLD_MAX; seen++) {
-            uint32_t place = shared->told[seen].place;
-            if (place < BZ_EXPLORE_FINDINGS_MAX && is_finding_sound(&shared->told[seen].finding)) {
-                *told = tell(config, *told, place, &shared->told[seen].finding);
-            }
-        }
-        uint32_t rounds = __atomic_load_n(&shared->rounds, __ATOMIC_ACQUIRE);
-        for (; reported < rounds && reported < ROUNDS_MAX; reported++) {
-            const struct bz_explore_result *so_far = &shared->done[reported].so_far;
-            if (config->on_round != NULL && is_result_sound(so_far)) {
-                config->on_round(config->context, so_far, shared->done[reported].is_sweep);
-            }
+        uint32_t count = __atomic_load_n(&shared->news_count, __ATOMIC_ACQUIRE);
+        for (; seen < count && seen < NEWS_MAX; seen++) {
+            report(config, &shared->news[seen], told);
         }
         if (state != BZ_CHILD_RUNS) {
             return state;
@@ -206,7 +169,7 @@ static enum bz_child_state keep_death(const struct bz_explore_config *config,
     struct keeping keeping = {search, death};
     struct bz_death second;
     if (bz_contain_call(&contain, NULL, keep_in_child, &keeping, &second) != BZ_CHILD_DONE ||
-        !is_result_sound(result)) {
+        !bz_explore_result_is_sound(result)) {
         find_overwritten(result);
         return BZ_CHILD_DIED;
     }
@@ -228,7 +191,7 @@ static void use_in_child(void *context) {
     const struct bz_record *record = search->record;
     const char *label = search->result->sampled_draw;
     FILE *nowhere = fopen("/dev/null", "wb");
-    if ((label != NULL && !is_text(label, LABEL_BYTES_MAX)) ||
+    if ((label != NULL && memchr(label, '\0', LABEL_BYTES_MAX) == NULL) ||
         (record != NULL && record->path_count > BZ_JOBS_MAX)) {
         abort();
     }
@@ -285,7 +248,7 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
         if (state == BZ_CHILD_DIED) {
             state = keep_death(config, search, &shared->result, death);
         }
-        if (!is_result_sound(&shared->result)) {
+        if (!bz_explore_result_is_sound(&shared->result)) {
             find_overwritten(&shared->result);
             state = BZ_CHILD_DIED;
         }

@@ -1,62 +1,35 @@
 #include "sim/explore/cycle_check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/contain/contain.h"
 
-static size_t bytes_of(uint32_t count) {
-    return sizeof(struct bz_edge_logs) + count * sizeof(struct bz_edge_log);
+static size_t bytes_of(uint64_t capacity) {
+    return sizeof(struct bz_edge_log) + (size_t)capacity * sizeof(struct bz_edge);
 }
 
-struct bz_edge_logs *bz_edge_logs_new(uint32_t count, uint64_t bytes) {
-    struct bz_edge_logs *logs = bz_shared_alloc(bytes_of(count));
-    uint64_t capacity = bytes / count / sizeof(struct bz_edge);
-    if (logs == NULL || bytes > SIZE_MAX) {
-        bz_shared_free(logs, bytes_of(count));
-        return NULL;
-    }
-    for (; logs->count < count; logs->count++) {
-        struct bz_edge_log *log = &logs->logs[logs->count];
+struct bz_edge_log *bz_edge_log_new(uint64_t bytes) {
+    uint64_t capacity = bytes / sizeof(struct bz_edge);
+    struct bz_edge_log *log = bytes > SIZE_MAX / 2 ? NULL : bz_shared_alloc(bytes_of(capacity));
+    if (log != NULL) {
         log->capacity = capacity;
-        log->edges = bz_shared_alloc(capacity * sizeof *log->edges);
-        if (log->edges == NULL) {
-            bz_edge_logs_destroy(logs);
-            return NULL;
-        }
     }
-    return logs;
+    return log;
 }
 
-void bz_edge_logs_destroy(struct bz_edge_logs *logs) {
-    if (logs == NULL) {
-        return;
-    }
-    size_t bytes = bytes_of(logs->count);
-    for (uint32_t number = 0; number < logs->count; number++) {
-        struct bz_edge_log *log = &logs->logs[number];
-        bz_shared_free(log->edges, log->capacity * sizeof *log->edges);
-    }
-    bz_shared_free(logs, bytes);
-}
-
-void bz_edge_logs_begin(struct bz_edge_logs *logs) {
-    logs->is_whole = true;
-    logs->state_count = 1;
-    for (uint32_t number = 0; number < logs->count; number++) {
-        logs->logs[number].count = 0;
-        logs->logs[number].is_full = false;
+void bz_edge_log_destroy(struct bz_edge_log *log) {
+    if (log != NULL) {
+        bz_shared_free(log, bytes_of(log->capacity));
     }
 }
 
-bool bz_edge_logs_count(const struct bz_edge_logs *logs, uint64_t *count) {
-    bool has_all = logs->is_whole;
-    *count = 0;
-    for (uint32_t number = 0; number < logs->count; number++) {
-        *count += logs->logs[number].count;
-        has_all &= !logs->logs[number].is_full;
-    }
-    *count = has_all ? *count : 0;
-    return has_all;
+void bz_edge_log_begin(struct bz_edge_log *log) {
+    uint64_t used = log->count < log->capacity ? log->count : log->capacity;
+    memset(log->edges, 0, (size_t)used * sizeof log->edges[0]);
+    log->is_whole = true;
+    log->state_count = 1;
+    log->count = 0;
 }
 
 /* The edges of state s lead to targets[first[s]] to targets[first[s + 1] - 1]; `arrivals` counts
@@ -68,21 +41,18 @@ struct sorted {
     uint32_t *queue;
 };
 
-static void sort(struct sorted *sorted, const struct bz_edge_logs *logs) {
-    for (uint32_t number = 0; number < logs->count; number++) {
-        const struct bz_edge_log *log = &logs->logs[number];
-        for (uint64_t index = 0; index < log->count; index++) {
-            sorted->first[log->edges[index].from + 2]++;
-            sorted->arrivals[log->edges[index].to]++;
-        }
+static void sort(struct sorted *sorted, const struct bz_edge_log *log) {
+    for (uint64_t index = 0; index < log->count; index++) {
+        const struct bz_edge *edge = &log->edges[index];
+        sorted->first[edge->from + 2] += edge->to != 0;
+        sorted->arrivals[edge->to] += edge->to != 0;
     }
-    for (uint32_t state = 2; state <= logs->state_count + 1; state++) {
+    for (uint32_t state = 2; state <= log->state_count + 1; state++) {
         sorted->first[state] += sorted->first[state - 1];
     }
-    for (uint32_t number = 0; number < logs->count; number++) {
-        const struct bz_edge_log *log = &logs->logs[number];
-        for (uint64_t index = 0; index < log->count; index++) {
-            const struct bz_edge *edge = &log->edges[index];
+    for (uint64_t index = 0; index < log->count; index++) {
+        const struct bz_edge *edge = &log->edges[index];
+        if (edge->to != 0) {
             sorted->targets[sorted->first[edge->from + 1]++] = edge->to;
         }
     }
@@ -110,25 +80,23 @@ static uint32_t take_away(struct sorted *sorted, uint32_t state_count) {
     return taken;
 }
 
-enum bz_acyclic bz_edges_are_acyclic(const struct bz_edge_logs *logs) {
-    uint32_t state_count = logs->state_count;
-    uint64_t edge_count = 1;
-    bool is_full = false;
-    for (uint32_t number = 0; number < logs->count; number++) {
-        edge_count += logs->logs[number].count;
-        is_full |= logs->logs[number].is_full;
+enum bz_acyclic bz_edges_are_acyclic(const struct bz_edge_log *log) {
+    size_t states = (size_t)log->state_count + 2;
+    if (log->count > log->capacity) {
+        return BZ_ACYCLIC_UNKNOWN;
     }
     struct sorted sorted = {
-        .first = calloc((size_t)state_count + 2, sizeof *sorted.first),
-        .targets = calloc(edge_count, sizeof *sorted.targets),
-        .arrivals = calloc((size_t)state_count + 1, sizeof *sorted.arrivals),
-        .queue = calloc((size_t)state_count + 1, sizeof *sorted.queue),
+        .first = calloc(states, sizeof *sorted.first),
+        .targets = calloc((size_t)log->count + 1, sizeof *sorted.targets),
+        .arrivals = calloc(states, sizeof *sorted.arrivals),
+        .queue = calloc(states, sizeof *sorted.queue),
     };
     enum bz_acyclic answer = BZ_ACYCLIC_UNKNOWN;
-    if (!is_full && sorted.first != NULL && sorted.targets != NULL && sorted.arrivals != NULL &&
+    if (sorted.first != NULL && sorted.targets != NULL && sorted.arrivals != NULL &&
         sorted.queue != NULL) {
-        sort(&sorted, logs);
-        answer = take_away(&sorted, state_count) == state_count ? BZ_ACYCLIC_YES : BZ_ACYCLIC_NO;
+        sort(&sorted, log);
+        answer = take_away(&sorted, log->state_count) == log->state_count ? BZ_ACYCLIC_YES
+                                                                          : BZ_ACYCLIC_NO;
     }
     free(sorted.first);
     free(sorted.targets);

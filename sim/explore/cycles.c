@@ -1,27 +1,40 @@
 #include "sim/explore/cycles.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/choice/pcg.h"
+#include "sim/contain/contain.h"
 
 /* --- recording -------------------------------------------------------------------------------- */
 
+/* Most of the memory is never touched, so it is reserved at once. Edges need most. */
+static void reserve(struct bz_cycles *cycles, uint64_t bytes_max) {
+    uint64_t bytes = bytes_max < BZ_CYCLES_BYTES_MAX ? bytes_max : BZ_CYCLES_BYTES_MAX;
+    cycles->state_capacity = (uint32_t)(bytes / 8 / sizeof *cycles->states);
+    cycles->edge_capacity = (uint32_t)(bytes / 4 * 3 / sizeof *cycles->edges);
+    cycles->choice_capacity = bytes / 8 / sizeof *cycles->choices;
+    cycles->states = bz_shared_alloc(cycles->state_capacity * sizeof *cycles->states);
+    cycles->edges = bz_shared_alloc(cycles->edge_capacity * sizeof *cycles->edges);
+    cycles->choices = bz_shared_alloc(cycles->choice_capacity * sizeof *cycles->choices);
+}
+
 void bz_cycles_begin(struct bz_cycles *cycles, uint64_t bytes_max) {
+    if (cycles->edge_capacity == 0) {
+        reserve(cycles, bytes_max);
+    }
     cycles->state_count = 0;
     cycles->edge_count = 0;
     cycles->choice_count = 0;
     cycles->handle_count = 0;
-    cycles->bytes_max = bytes_max;
-    cycles->is_full = false;
+    cycles->is_full = cycles->states == NULL || cycles->edges == NULL || cycles->choices == NULL;
     cycles->has_many_tasks = false;
     (void)bz_cycles_add_state(cycles, 0); /* the start */
 }
 
 void bz_cycles_fini(struct bz_cycles *cycles) {
-    free(cycles->states);
-    free(cycles->edges);
-    free(cycles->choices);
+    bz_shared_free(cycles->states, cycles->state_capacity * sizeof *cycles->states);
+    bz_shared_free(cycles->edges, cycles->edge_capacity * sizeof *cycles->edges);
+    bz_shared_free(cycles->choices, cycles->choice_capacity * sizeof *cycles->choices);
     *cycles = (struct bz_cycles){.states = NULL};
 }
 
@@ -38,61 +51,20 @@ uint8_t bz_cycles_handle(struct bz_cycles *cycles, uintptr_t handle) {
     return (uint8_t)cycles->handle_count++;
 }
 
-/* Twice the items. The three arrays together stay within the limit. */
-static void *grow(struct bz_cycles *cycles, void *items, uint64_t count, size_t item_bytes) {
-    uint64_t used = cycles->state_capacity * (uint64_t)sizeof *cycles->states +
-                    cycles->edge_capacity * (uint64_t)sizeof *cycles->edges +
-                    cycles->choice_capacity * (uint64_t)sizeof *cycles->choices;
-    uint64_t bytes = count * item_bytes;
-    void *larger = used + bytes / 2 > cycles->bytes_max ? NULL : realloc(items, (size_t)bytes);
-    cycles->is_full |= larger == NULL;
-    return larger;
-}
-
-static uint32_t doubled(uint32_t capacity) {
-    return capacity == 0 ? 1024 : capacity > UINT32_MAX / 2 ? capacity : 2 * capacity;
-}
-
 uint32_t bz_cycles_add_state(struct bz_cycles *cycles, uint64_t ready) {
-    if (cycles->state_count == cycles->state_capacity) {
-        uint32_t capacity = doubled(cycles->state_capacity);
-        struct bz_cycle_state *larger =
-            grow(cycles, cycles->states, capacity, sizeof *cycles->states);
-        if (larger == NULL) {
-            return BZ_CYCLE_START;
-        }
-        cycles->states = larger;
-        cycles->state_capacity = capacity;
+    cycles->is_full |= cycles->state_count == cycles->state_capacity;
+    if (cycles->is_full) {
+        return BZ_CYCLE_START;
     }
     cycles->states[cycles->state_count] = (struct bz_cycle_state){.ready = ready};
     return cycles->state_count++;
 }
 
-static bool reserve_edge(struct bz_cycles *cycles, uint32_t choice_count) {
-    if (cycles->edge_count == cycles->edge_capacity) {
-        uint32_t capacity = doubled(cycles->edge_capacity);
-        struct bz_cycle_edge *larger = grow(cycles, cycles->edges, capacity, sizeof *larger);
-        if (larger == NULL) {
-            return false;
-        }
-        cycles->edges = larger;
-        cycles->edge_capacity = capacity;
-    }
-    if (cycles->choice_capacity - cycles->choice_count < choice_count) {
-        size_t capacity = 2 * (cycles->choice_capacity + choice_count + 512);
-        uint16_t *larger = grow(cycles, cycles->choices, capacity, sizeof *larger);
-        if (larger == NULL) {
-            return false;
-        }
-        cycles->choices = larger;
-        cycles->choice_capacity = capacity;
-    }
-    return true;
-}
-
 void bz_cycles_add_edge(struct bz_cycles *cycles, const struct bz_cycle_edge *edge,
                         const uint64_t *choices, uint64_t draws) {
-    if (cycles->is_full || !reserve_edge(cycles, edge->choice_count)) {
+    cycles->is_full |= cycles->edge_count == cycles->edge_capacity ||
+                       cycles->choice_capacity - cycles->choice_count < edge->choice_count;
+    if (cycles->is_full) {
         return;
     }
     struct bz_cycle_state *from = &cycles->states[edge->from];
@@ -113,86 +85,67 @@ void bz_cycles_add_edge(struct bz_cycles *cycles, const struct bz_cycle_edge *ed
 
 /* --- an analysis ------------------------------------------------------------------------------ */
 
+enum { HAS_EDGE = 1, IS_OVERTAKEN = 2, IS_OPEN = 4 };
+
+struct node {
+    /* Of a state. */
+    uint32_t first_place; /* its edges are at the places from here to that of the next state */
+    uint32_t component;
+    uint32_t number; /* in the order of Tarjan's visits; 0: not visited */
+    uint32_t least;
+    uint32_t cursor;
+    /* Of a place in a list of states, or of edges. */
+    uint32_t stack;
+    uint32_t path;
+    /* Of a component. */
+    uint32_t size;
+    uint64_t always_ready;
+    uint64_t ran;
+    uint8_t flags; /* while paths are found, of a state */
+};
+
 /* What is being looked for: sets without progress, or sets in which a task is overtaken. */
 struct analysis {
     const struct bz_cycles *cycles;
-    uint64_t task;         /* as a bit; 0: no progress */
-    uint32_t *first_place; /* the edges of state s are at places first_place[s] to [s + 1] */
-    uint32_t *order;       /* edges, by place */
-    bool *is_allowed;      /* by edge: a schedule that stays in a set may take it */
-    uint32_t *component;   /* by state */
+    uint64_t task; /* as a bit; 0: no progress */
+    struct node *nodes;
+    uint32_t *order;  /* edges, by place */
+    bool *is_allowed; /* by edge: a schedule that stays in a set may take it */
     uint32_t component_count;
-    /* For Tarjan's algorithm, by state. */
-    uint32_t *number; /* 0: not visited */
-    uint32_t *least;
-    uint32_t *cursor;
-    uint32_t *stack;
-    uint32_t *path;
-    /* By component. */
-    uint64_t *always_ready;
-    uint64_t *ran;
-    uint8_t *flags;
-    uint32_t *sizes;
 };
 
-enum { HAS_EDGE = 1, IS_OVERTAKEN = 2, IS_OPEN = 4 };
-
 static void analysis_fini(struct analysis *analysis) {
-    free(analysis->first_place);
+    free(analysis->nodes);
     free(analysis->order);
     free(analysis->is_allowed);
-    free(analysis->component);
-    free(analysis->number);
-    free(analysis->least);
-    free(analysis->cursor);
-    free(analysis->stack);
-    free(analysis->path);
-    free(analysis->always_ready);
-    free(analysis->ran);
-    free(analysis->flags);
-    free(analysis->sizes);
 }
 
 /* Sorts the edges by source; those of one source stay in their order. */
 static void sort_edges(struct analysis *analysis) {
     const struct bz_cycles *cycles = analysis->cycles;
-    uint32_t *first = analysis->first_place;
+    struct node *nodes = analysis->nodes;
     for (uint32_t index = 0; index < cycles->edge_count; index++) {
-        first[cycles->edges[index].from + 2]++;
+        nodes[cycles->edges[index].from + 2].first_place++;
     }
     for (uint32_t state = 2; state <= cycles->state_count + 1; state++) {
-        first[state] += first[state - 1];
+        nodes[state].first_place += nodes[state - 1].first_place;
     }
     for (uint32_t index = 0; index < cycles->edge_count; index++) {
-        analysis->order[first[cycles->edges[index].from + 1]++] = index;
+        uint32_t place = nodes[cycles->edges[index].from + 1].first_place++;
+        analysis->order[place] = index;
     }
 }
 
 /* False without memory. */
 static bool analysis_init(struct analysis *analysis, const struct bz_cycles *cycles) {
-    size_t states = (size_t)cycles->state_count + 2;
     size_t edges = (size_t)cycles->edge_count + 1;
     *analysis = (struct analysis){
         .cycles = cycles,
-        .first_place = calloc(states, sizeof *analysis->first_place),
+        .nodes = calloc((size_t)cycles->state_count + 2, sizeof *analysis->nodes),
         .order = calloc(edges, sizeof *analysis->order),
         .is_allowed = calloc(edges, sizeof *analysis->is_allowed),
-        .component = calloc(states, sizeof *analysis->component),
-        .number = calloc(states, sizeof *analysis->number),
-        .least = calloc(states, sizeof *analysis->least),
-        .cursor = calloc(states, sizeof *analysis->cursor),
-        .stack = calloc(states, sizeof *analysis->stack),
-        .path = calloc(states, sizeof *analysis->path),
-        .always_ready = calloc(states, sizeof *analysis->always_ready),
-        .ran = calloc(states, sizeof *analysis->ran),
-        .flags = calloc(states, sizeof *analysis->flags),
-        .sizes = calloc(states, sizeof *analysis->sizes),
     };
-    if (analysis->first_place == NULL || analysis->order == NULL || analysis->is_allowed == NULL ||
-        analysis->component == NULL || analysis->number == NULL || analysis->least == NULL ||
-        analysis->cursor == NULL || analysis->stack == NULL || analysis->path == NULL ||
-        analysis->always_ready == NULL || analysis->ran == NULL || analysis->flags == NULL ||
-        analysis->sizes == NULL) {
+    if (analysis->nodes == NULL || analysis->order == NULL || analysis->is_allowed == NULL) {
         return false;
     }
     sort_edges(analysis);
@@ -207,41 +160,41 @@ static const struct bz_cycle_edge *edge_at(const struct analysis *analysis, uint
  */
 
 static void visit(struct analysis *analysis, uint32_t state, uint32_t *visited) {
-    analysis->number[state] = ++*visited;
-    analysis->least[state] = *visited;
-    analysis->cursor[state] = analysis->first_place[state];
-    analysis->component[state] = UINT32_MAX; /* on the stack */
+    analysis->nodes[state].number = ++*visited;
+    analysis->nodes[state].least = *visited;
+    analysis->nodes[state].cursor = analysis->nodes[state].first_place;
+    analysis->nodes[state].component = UINT32_MAX; /* on the stack */
 }
 
 /* All edges of the state were followed: if it is the first one of its component, this takes the
  * component from the stack. */
 static void close_component(struct analysis *analysis, uint32_t state, uint32_t *stacked) {
-    if (analysis->least[state] != analysis->number[state]) {
+    if (analysis->nodes[state].least != analysis->nodes[state].number) {
         return;
     }
     uint32_t member;
     do {
-        member = analysis->stack[--*stacked];
-        analysis->component[member] = analysis->component_count;
+        member = analysis->nodes[--*stacked].stack;
+        analysis->nodes[member].component = analysis->component_count;
     } while (member != state);
     analysis->component_count++;
 }
 
 /* The next state on an allowed edge that was not visited; BZ_CYCLE_OUT: there is none. */
 static uint32_t next_state(struct analysis *analysis, uint32_t state) {
-    uint32_t end = analysis->first_place[state + 1];
-    while (analysis->cursor[state] < end) {
-        uint32_t place = analysis->cursor[state]++;
+    uint32_t end = analysis->nodes[state + 1].first_place;
+    while (analysis->nodes[state].cursor < end) {
+        uint32_t place = analysis->nodes[state].cursor++;
         uint32_t to = edge_at(analysis, place)->to;
         if (!analysis->is_allowed[analysis->order[place]]) {
             continue;
         }
-        if (analysis->number[to] == 0) {
+        if (analysis->nodes[to].number == 0) {
             return to;
         }
-        if (analysis->component[to] == UINT32_MAX &&
-            analysis->number[to] < analysis->least[state]) {
-            analysis->least[state] = analysis->number[to];
+        if (analysis->nodes[to].component == UINT32_MAX &&
+            analysis->nodes[to].number < analysis->nodes[state].least) {
+            analysis->nodes[state].least = analysis->nodes[to].number;
         }
     }
     return BZ_CYCLE_OUT;
@@ -252,23 +205,25 @@ static void find_components(struct analysis *analysis) {
     uint32_t stacked = 0;
     uint32_t depth = 0;
     analysis->component_count = 0;
-    memset(analysis->number, 0, analysis->cycles->state_count * sizeof *analysis->number);
+    for (uint32_t state = 0; state < analysis->cycles->state_count; state++) {
+        analysis->nodes[state].number = 0;
+    }
     for (uint32_t root = 0; root < analysis->cycles->state_count; root++) {
-        uint32_t next = analysis->number[root] == 0 ? root : BZ_CYCLE_OUT;
+        uint32_t next = analysis->nodes[root].number == 0 ? root : BZ_CYCLE_OUT;
         while (next != BZ_CYCLE_OUT || depth > 0) {
             if (next != BZ_CYCLE_OUT) {
                 visit(analysis, next, &visited);
-                analysis->stack[stacked++] = next;
-                analysis->path[depth++] = next;
+                analysis->nodes[stacked++].stack = next;
+                analysis->nodes[depth++].path = next;
             }
-            uint32_t state = analysis->path[depth - 1];
+            uint32_t state = analysis->nodes[depth - 1].path;
             next = next_state(analysis, state);
             if (next == BZ_CYCLE_OUT) {
                 close_component(analysis, state, &stacked);
                 depth--;
-                uint32_t parent = depth > 0 ? analysis->path[depth - 1] : state;
-                if (analysis->least[state] < analysis->least[parent]) {
-                    analysis->least[parent] = analysis->least[state];
+                uint32_t parent = depth > 0 ? analysis->nodes[depth - 1].path : state;
+                if (analysis->nodes[state].least < analysis->nodes[parent].least) {
+                    analysis->nodes[parent].least = analysis->nodes[state].least;
                 }
             }
         }
@@ -305,7 +260,7 @@ static void drop_edges_between(struct analysis *analysis) {
     for (uint32_t index = 0; index < analysis->cycles->edge_count; index++) {
         const struct bz_cycle_edge *edge = &analysis->cycles->edges[index];
         if (analysis->is_allowed[index] &&
-            analysis->component[edge->from] != analysis->component[edge->to]) {
+            analysis->nodes[edge->from].component != analysis->nodes[edge->to].component) {
             analysis->is_allowed[index] = false;
         }
     }
@@ -330,32 +285,33 @@ static void find_sets(struct analysis *analysis, uint32_t task) {
 static void sum_up(struct analysis *analysis) {
     const struct bz_cycles *cycles = analysis->cycles;
     for (uint32_t set = 0; set < analysis->component_count; set++) {
-        analysis->always_ready[set] = UINT64_MAX;
-        analysis->ran[set] = 0;
-        analysis->flags[set] = 0;
-        analysis->sizes[set] = 0;
+        analysis->nodes[set].always_ready = UINT64_MAX;
+        analysis->nodes[set].ran = 0;
+        analysis->nodes[set].flags = 0;
+        analysis->nodes[set].size = 0;
     }
     for (uint32_t state = 0; state < cycles->state_count; state++) {
-        analysis->always_ready[analysis->component[state]] &= cycles->states[state].ready;
-        analysis->sizes[analysis->component[state]]++;
+        analysis->nodes[analysis->nodes[state].component].always_ready &=
+            cycles->states[state].ready;
+        analysis->nodes[analysis->nodes[state].component].size++;
     }
     for (uint32_t index = 0; index < cycles->edge_count; index++) {
         const struct bz_cycle_edge *edge = &cycles->edges[index];
-        uint32_t set = analysis->component[edge->from];
+        uint32_t set = analysis->nodes[edge->from].component;
         if (!analysis->is_allowed[index]) {
-            analysis->flags[set] |= edge->is_cancel ? 0 : IS_OPEN;
+            analysis->nodes[set].flags |= edge->is_cancel ? 0 : IS_OPEN;
             continue;
         }
         bool is_overtaken = analysis->task == 0 || (edge->overtaken & analysis->task) != 0;
-        analysis->flags[set] |= is_overtaken ? HAS_EDGE | IS_OVERTAKEN : HAS_EDGE;
-        analysis->ran[set] |= edge->ran == BZ_CYCLE_NOBODY ? 0 : UINT64_C(1) << edge->ran;
+        analysis->nodes[set].flags |= is_overtaken ? HAS_EDGE | IS_OVERTAKEN : HAS_EDGE;
+        analysis->nodes[set].ran |= edge->ran == BZ_CYCLE_NOBODY ? 0 : UINT64_C(1) << edge->ran;
     }
 }
 
 static bool is_found(const struct analysis *analysis, uint32_t set) {
     uint8_t wanted = HAS_EDGE | IS_OVERTAKEN;
-    return (analysis->flags[set] & wanted) == wanted &&
-           (analysis->always_ready[set] & ~analysis->ran[set]) == 0;
+    return (analysis->nodes[set].flags & wanted) == wanted &&
+           (analysis->nodes[set].always_ready & ~analysis->nodes[set].ran) == 0;
 }
 
 /* How far it deviates from the default choices. */
@@ -365,8 +321,8 @@ static uint32_t cost_of(const struct bz_cycle_edge *edge) {
 
 /* The allowed edge of default choices; NULL: there is none. */
 static const struct bz_cycle_edge *default_edge(const struct analysis *analysis, uint32_t state) {
-    for (uint32_t place = analysis->first_place[state]; place < analysis->first_place[state + 1];
-         place++) {
+    for (uint32_t place = analysis->nodes[state].first_place;
+         place < analysis->nodes[state + 1].first_place; place++) {
         if (cost_of(edge_at(analysis, place)) == 0) {
             return analysis->is_allowed[analysis->order[place]] ? edge_at(analysis, place) : NULL;
         }
@@ -389,19 +345,21 @@ static bool is_default_cycle(const struct analysis *analysis, uint32_t state) {
 /* Follows default choices from each state of the set; `number` says from which one each state was
  * met first. */
 static uint32_t find_default_cycle(struct analysis *analysis, uint32_t set) {
-    uint32_t *number = analysis->number;
-    memset(number, 0, analysis->cycles->state_count * sizeof *number);
+    struct node *nodes = analysis->nodes;
+    for (uint32_t state = 0; state < analysis->cycles->state_count; state++) {
+        nodes[state].number = 0;
+    }
     for (uint32_t start = 0; start < analysis->cycles->state_count; start++) {
         const struct bz_cycle_edge *edge = NULL;
         uint32_t at = start;
-        if (analysis->component[start] != set) {
+        if (analysis->nodes[start].component != set) {
             continue;
         }
-        while (number[at] == 0 && (edge = default_edge(analysis, at)) != NULL) {
-            number[at] = start + 1;
+        while (nodes[at].number == 0 && (edge = default_edge(analysis, at)) != NULL) {
+            nodes[at].number = start + 1;
             at = edge->to;
         }
-        if (edge != NULL && number[at] == start + 1 && is_default_cycle(analysis, at)) {
+        if (edge != NULL && nodes[at].number == start + 1 && is_default_cycle(analysis, at)) {
             return at;
         }
     }
@@ -411,11 +369,11 @@ static uint32_t find_default_cycle(struct analysis *analysis, uint32_t set) {
 static struct bz_fair_set describe(struct analysis *analysis, uint32_t set, uint32_t task) {
     const struct bz_cycles *cycles = analysis->cycles;
     struct bz_fair_set found = {.task = task,
-                                .state_count = analysis->sizes[set],
-                                .is_closed = (analysis->flags[set] & IS_OPEN) == 0};
+                                .state_count = analysis->nodes[set].size,
+                                .is_closed = (analysis->nodes[set].flags & IS_OPEN) == 0};
     for (uint32_t index = cycles->edge_count; index-- > 0;) {
         const struct bz_cycle_edge *edge = &cycles->edges[index];
-        if (analysis->is_allowed[index] && analysis->component[edge->from] == set) {
+        if (analysis->is_allowed[index] && analysis->nodes[edge->from].component == set) {
             found.state = edge->from; /* at last the first one */
             found.object = (edge->overtaken & analysis->task) != 0 ? edge->object : found.object;
         }
@@ -461,26 +419,28 @@ static void find_paths(struct analysis *analysis) {
     uint32_t size = cycles->state_count;
     uint32_t begin = 0;
     uint32_t count = 1;
-    memset(analysis->least, 0xff, size * sizeof *analysis->least);
-    analysis->least[BZ_CYCLE_START] = 0;
-    analysis->stack[0] = BZ_CYCLE_START;
+    for (uint32_t state = 0; state < size; state++) {
+        analysis->nodes[state].least = UINT32_MAX;
+    }
+    analysis->nodes[BZ_CYCLE_START].least = 0;
+    analysis->nodes[0].stack = BZ_CYCLE_START;
     while (count > 0) {
-        uint32_t state = analysis->stack[begin];
+        uint32_t state = analysis->nodes[begin].stack;
         begin = begin + 1 == size ? 0 : begin + 1;
         count--;
-        analysis->flags[state] = 0; /* not in the ring */
-        for (uint32_t place = analysis->first_place[state];
-             place < analysis->first_place[state + 1]; place++) {
+        analysis->nodes[state].flags = 0; /* not in the ring */
+        for (uint32_t place = analysis->nodes[state].first_place;
+             place < analysis->nodes[state + 1].first_place; place++) {
             const struct bz_cycle_edge *edge = edge_at(analysis, place);
-            uint32_t cost = analysis->least[state] + cost_of(edge);
-            if (edge->to == BZ_CYCLE_OUT || cost >= analysis->least[edge->to]) {
+            uint32_t cost = analysis->nodes[state].least + cost_of(edge);
+            if (edge->to == BZ_CYCLE_OUT || cost >= analysis->nodes[edge->to].least) {
                 continue;
             }
-            analysis->least[edge->to] = cost;
-            analysis->number[edge->to] = analysis->order[place];
-            if (analysis->flags[edge->to] == 0) {
-                analysis->flags[edge->to] = 1;
-                analysis->stack[(begin + count++) % size] = edge->to;
+            analysis->nodes[edge->to].least = cost;
+            analysis->nodes[edge->to].number = analysis->order[place];
+            if (analysis->nodes[edge->to].flags == 0) {
+                analysis->nodes[edge->to].flags = 1;
+                analysis->nodes[(begin + count++) % size].stack = edge->to;
             }
         }
     }
@@ -490,12 +450,12 @@ static void write_path(struct analysis *analysis, uint32_t state, struct bz_cycl
     const struct bz_cycles *cycles = analysis->cycles;
     uint32_t length = 0;
     uint32_t question = 0;
-    for (; state != BZ_CYCLE_START; state = cycles->edges[analysis->number[state]].from) {
-        analysis->path[length++] = analysis->number[state];
+    for (; state != BZ_CYCLE_START; state = cycles->edges[analysis->nodes[state].number].from) {
+        analysis->nodes[length++].path = analysis->nodes[state].number;
     }
     *path = (struct bz_cycle_path){.has_answers = true, .steps = length == 0 ? 0 : length - 1};
     while (length-- > 0) {
-        const struct bz_cycle_edge *edge = &cycles->edges[analysis->path[length]];
+        const struct bz_cycle_edge *edge = &cycles->edges[analysis->nodes[length].path];
         path->delays += edge->delays;
         path->cancels += edge->is_cancel;
         path->draws += edge->draws;

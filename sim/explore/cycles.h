@@ -31,6 +31,7 @@
 
 #include "sim/choice/answers.h"
 
+#define BZ_CYCLES_BYTES_MAX (UINT64_C(1) << 30u)
 #define BZ_CYCLE_OUT UINT32_MAX /* no state: the run ends here */
 #define BZ_CYCLE_START                                                                             \
     0u                    /* the state before the set-up, which a transition leads to the first    \
@@ -72,7 +73,6 @@ struct bz_cycles {
     uint16_t *choices; /* of the edges, one after the other */
     size_t choice_count;
     size_t choice_capacity;
-    uint64_t bytes_max;
     uintptr_t handles[BZ_CYCLE_BITS]; /* by bit */
     uint32_t handle_count;
     struct bz_cycle_edge edge; /* the present transition: see search.h */
@@ -80,7 +80,8 @@ struct bz_cycles {
     bool has_many_tasks;       /* more than there are bits for */
 };
 
-/* Zeroed before its first use. Keeps its memory. */
+/* Zeroed before its first use. Keeps its memory, which is `bytes_max`
+ * or BZ_CYCLES_BYTES_MAX. */
 void bz_cycles_begin(struct bz_cycles *cycles, uint64_t bytes_max);
 void bz_cycles_fini(struct bz_cycles *cycles);
 

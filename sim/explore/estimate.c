@@ -19,6 +19,8 @@ struct product {
 };
 
 struct descent {
+    struct bz_chooser *self; /* first: see bz_chooser_strategy */
+    struct bz_chooser chooser;
     struct bz_pcg32 stream;
     struct product leaves;
 };
@@ -31,57 +33,24 @@ static struct product normalized(uint64_t high, uint64_t low, uint32_t log2) {
     return (struct product){low, log2};
 }
 
-static uint64_t choose(struct descent *descent, uint64_t bound) {
+static uint64_t choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
+                       const char *label) {
+    struct descent *descent = bz_container_of(chooser, struct descent, chooser);
     struct product leaves = descent->leaves;
     struct bz_product product = bz_multiply(leaves.mantissa, bound);
+    (void)kind;
+    (void)label;
     descent->leaves = normalized(product.high, product.low, leaves.log2);
     return bz_pcg32_below64(&descent->stream, bound);
 }
 
 static void descent_begin(void *state, const struct bz_strategy_start *start) {
     struct descent *descent = state;
+    descent->self = &descent->chooser;
+    descent->chooser.choose = choose;
     bz_pcg32_seed(&descent->stream, bz_seed_mix(start->seed), STREAM_DESCENT);
     descent->leaves = (struct product){.mantissa = UINT64_C(1) << 63u};
 }
-
-static uint32_t descent_next(void *state, const struct bz_ready *ready, uint32_t count,
-                             uint32_t step) {
-    (void)ready;
-    (void)step;
-    return (uint32_t)choose(state, count);
-}
-
-static uint32_t descent_cancel(void *state, const struct bz_cancel_candidate *candidates,
-                               uint32_t count, uint32_t step, uint32_t point) {
-    (void)step;
-    (void)point;
-    return (uint32_t)choose(state, (uint64_t)bz_search_candidates(candidates, count) + 1);
-}
-
-static bool descent_jump(void *state, uint32_t step) {
-    (void)step;
-    return choose(state, 2) == 1;
-}
-
-static uint64_t descent_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
-                             uint32_t step) {
-    (void)kind;
-    (void)step;
-    return choose(state, draw->bound);
-}
-
-static const struct bz_strategy descent_strategy = {
-    .name = "descent",
-    .summary = "every choice equally likely, and how many there were",
-    .state_bytes = sizeof(struct descent),
-    .begin = descent_begin,
-    .next = descent_next,
-    .cancel_gap = bz_gap_none,
-    .cancel = descent_cancel,
-    .jump_gap = bz_gap_none,
-    .jump = descent_jump,
-    .draw = descent_draw,
-};
 
 static struct product add(struct product a, struct product b) {
     struct product greater = a.log2 >= b.log2 ? a : b;
@@ -95,6 +64,7 @@ static struct product add(struct product a, struct product b) {
 /* Descents go on in another process where code that is contained ended theirs. */
 struct estimate {
     struct bz_program program;
+    struct bz_strategy strategy; /* every choice is equally likely */
     struct bz_world *world;
     uint32_t descents_max;
     const volatile sig_atomic_t *stop;
@@ -151,8 +121,11 @@ static void descend_contained(struct estimate *estimate, const struct bz_contain
 
 uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes,
                                   const volatile sig_atomic_t *stop) {
-    struct estimate estimate = {
-        .program = *program, .descents_max = probes, .stop = stop, .sums = NULL};
+    struct estimate estimate = {.program = *program,
+                                .strategy = bz_chooser_strategy,
+                                .descents_max = probes,
+                                .stop = stop,
+                                .sums = NULL};
     uint32_t result = BZ_EXPLORE_NO_ESTIMATE;
     estimate.sums = bz_shared_alloc(sizeof *estimate.sums);
     if (estimate.sums == NULL) {
@@ -160,7 +133,9 @@ uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t pro
     }
     struct bz_program *brief = &estimate.program;
     brief->steps_max = brief->steps_max < DESCENT_STEPS_MAX ? brief->steps_max : DESCENT_STEPS_MAX;
-    brief->strategy = &descent_strategy;
+    estimate.strategy.begin = descent_begin;
+    estimate.strategy.state_bytes = sizeof(struct descent);
+    brief->strategy = &estimate.strategy;
     brief->profile.steps = 0;
     brief->contain.is_on = false; /* in the child */
     estimate.sums->is_ok = true;

@@ -61,8 +61,8 @@ static bool run(struct bz_search *search, bool is_sweep) {
     if (is_ok && result->end == BZ_EXPLORE_DONE && !search->is_put_off) {
         result->rounds += !is_sweep;
         result->is_sweep_done |= is_sweep;
-        result->is_all |= !search->is_short;
-        result->is_whole |= !search->is_short && !search->is_cut;
+        result->is_all |= !search->at.is_short;
+        result->is_whole |= !search->at.is_short && !search->at.is_cut;
         if (config->on_round != NULL) {
             config->on_round(config->context, result, is_sweep);
         }
@@ -73,8 +73,8 @@ static bool run(struct bz_search *search, bool is_sweep) {
 /* The next round and those after it, up to `last`; fewer if one ends the search. */
 static bool run_rounds(struct bz_search *search, uint32_t last) {
     bool is_ok;
-    search->stage.is_sweep = false;
-    search->stage.last = last;
+    search->at.stage.is_sweep = false;
+    search->at.stage.last = last;
     do {
         is_ok = run(search, false);
     } while (is_ok && search->result->end == BZ_EXPLORE_DONE && !search->result->is_all &&
@@ -86,7 +86,7 @@ static bool run_rounds(struct bz_search *search, uint32_t last) {
  * interrupted. */
 static bool run_simpler_rounds(struct bz_search *search, uint32_t last) {
     struct bz_explore_result *result = search->result;
-    struct bz_explore_result *swept = &search->stage.swept;
+    struct bz_explore_result *swept = &search->swept;
     bool is_ok = run_rounds(search, last);
     result->is_minimal = result->finding_count > 0;
     if (!result->is_minimal && result->end != BZ_EXPLORE_LOST) {
@@ -100,14 +100,13 @@ static bool run_simpler_rounds(struct bz_search *search, uint32_t last) {
 /* After a violation in the sweep. */
 static bool simplify(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    search->stage.simplifies = true;
-    search->stage.swept = *result;
+    search->at.stage.simplifies = true;
+    search->swept = *result;
     result->finding_count = 0;
     result->told = 0;
     result->violations_digest = 0;
     result->end = BZ_EXPLORE_DONE;
-    return run_simpler_rounds(search,
-                              bz_deviations_sum(&search->stage.swept.findings[0].deviations));
+    return run_simpler_rounds(search, bz_deviations_sum(&search->swept.findings[0].deviations));
 }
 
 /* False, after a note of what ran out. `search` may be NULL. */
@@ -144,12 +143,12 @@ static void report_nondeterminism(struct bz_search *search) {
 /* The sweep, for a while that is in proportion to what was searched before. */
 static bool sweep(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    if (!search->stage.is_sweep) { /* else it goes on */
-        search->stage.is_sweep = true;
-        search->stage.had_findings = result->finding_count > 0;
+    if (!search->at.stage.is_sweep) { /* else it goes on */
+        search->at.stage.is_sweep = true;
+        search->at.stage.had_findings = result->finding_count > 0;
     }
     bool is_ok = run(search, true);
-    result->is_minimal &= search->stage.had_findings || result->finding_count == 0;
+    result->is_minimal &= search->at.stage.had_findings || result->finding_count == 0;
     return is_ok && result->end == BZ_EXPLORE_FOUND ? simplify(search) : is_ok;
 }
 
@@ -182,19 +181,18 @@ bool bz_search_explore(struct bz_search *search) {
                                 ? BZ_EXPLORE_ROUNDS_DEFAULT
                                 : search->config->rounds_before_sweep;
     if (record != NULL && record->goes_on) {
-        search->stage = record->stage;
-        search->is_asymmetric = record->is_asymmetric;
-        search->has_timers = record->has_timers;
+        search->at = record->at;
+        search->swept = record->swept;
         *result = record->result;
         result->end = BZ_EXPLORE_DONE;
     } else {
-        search->stage = (struct bz_search_stage){.last = before_sweep - 1};
+        search->at.stage = (struct bz_search_stage){.last = before_sweep - 1};
     }
-    if (search->stage.simplifies) {
-        return end(search, run_simpler_rounds(search, search->stage.last));
+    if (search->at.stage.simplifies) {
+        return end(search, run_simpler_rounds(search, search->at.stage.last));
     }
-    if (result->end == BZ_EXPLORE_DONE && !search->stage.is_sweep) {
-        is_ok = run_rounds(search, search->stage.last);
+    if (result->end == BZ_EXPLORE_DONE && !search->at.stage.is_sweep) {
+        is_ok = run_rounds(search, search->at.stage.last);
     }
     while (is_ok && result->end == BZ_EXPLORE_DONE && !result->is_all) {
         is_ok = sweep(search);

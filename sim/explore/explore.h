@@ -136,12 +136,13 @@ struct bz_explore_result {
     char liveness_text[BZ_MESSAGE_BYTES]; /* UNJUDGED: why, or empty if the search is not complete;
                                              OPEN: what can go on for ever */
     char liveness_token[BZ_TOKEN_BYTES];  /* OPEN: of a run that comes there; or empty */
-    uint64_t violations_digest;           /* of the set of (oracle, object) that were found */
+    uint64_t violations_digest;           /* of the set of (oracle, object) in the findings */
     char lack[BZ_LACK_BYTES];             /* BZ_EXPLORE_NO_RESOURCE: what ran out */
     bool can_go_on; /* what config->keep() has written last goes on from here */
     uint32_t finding_count;
     uint32_t told; /* the places of those that on_finding() was called for, as bits */
-    struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* one per oracle and object */
+    struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* each fails in a way of its own:
+                                                                    see sim/judge/failure.h */
 };
 
 struct bz_explore_progress {

@@ -20,7 +20,6 @@
 #include "sim/judge/oracle/oracle.h"
 #include "sim/program/token.h"
 
-#define GRAPH_BYTES_MAX (UINT64_C(1) << 30u)
 #define GRAPH_SHARE 32u                  /* times the transitions of the search before */
 #define GRAPH_LEAST (UINT64_C(1) << 22u) /* transitions */
 #define SETS_MAX 16u                     /* that are looked at */
@@ -114,7 +113,7 @@ static const char *why_incomplete(const struct bz_search *search, bool is_ok) {
     if (search->cycles->has_many_tasks) {
         return "there are more than 63 tasks";
     }
-    if (search->cycles->is_full && search->config->memory_max_bytes < GRAPH_BYTES_MAX) {
+    if (search->cycles->is_full && search->config->memory_max_bytes < BZ_CYCLES_BYTES_MAX) {
         return "--max-memory is too little for the search of cycles";
     }
     if (!is_ok || search->is_put_off || search->cycles->is_full ||
@@ -147,9 +146,7 @@ static const char *record_graph(struct bz_search *search, uint32_t reductions) {
         .transitions = transitions_max(result),
         .reductions = reductions,
     };
-    uint64_t bytes_max =
-        config->memory_max_bytes < GRAPH_BYTES_MAX ? config->memory_max_bytes : GRAPH_BYTES_MAX;
-    bz_cycles_begin(search->cycles, bytes_max);
+    bz_cycles_begin(search->cycles, config->memory_max_bytes);
     search->cycles->edge = (struct bz_cycle_edge){.to = BZ_CYCLE_OUT, .ran = BZ_CYCLE_NOBODY};
     bz_search_begin(search, &bounds);
     bool is_ok = bz_search_all(search);
@@ -306,7 +303,7 @@ void bz_search_liveness(struct bz_search *search) {
     if (search->is_log_full) {
         snprintf(result->liveness_text, sizeof result->liveness_text,
                  "there are too many transitions to look for cycles with several workers");
-    } else if (!compares || (!result->has_cycles && !search->may_have_cycles)) {
+    } else if (!compares || (!result->has_cycles && !search->at.may_have_cycles)) {
         result->liveness = BZ_LIVENESS_ENDS;
     } else {
         search->cycles = &cycles;

@@ -4,33 +4,20 @@
 
 #include "sim/explore/search.h"
 
-/* A path is a list of these, one for each frame. The points of its transition follow. No byte of
- * them is padding. */
+/* A path is a list of these, one for each frame. The points of its transition follow. */
 struct kept_frame {
     struct bz_fingerprint fingerprint;
     uint64_t schedules;
     uint32_t points;
-    uint32_t flags;
+    bool has_begun;
+    bool is_guest;
+    bool looks_deeper;
 };
 
 #define TOO_LONG SIZE_MAX
 #define OTHER_STATE                                                                                \
     "a state on its path is another one here: a library, the system or the limit on the stack "    \
     "(ulimit -s) has changed, or something besides the choices decides"
-
-#define HAS_BEGUN 1u
-#define IS_GUEST 2u
-#define LOOKS_DEEPER 4u
-
-#define IS_SAMPLED 1u /* of a point */
-#define IS_YIELDS 2u
-
-struct kept_point {
-    uint64_t bound;
-    uint64_t chosen;
-    uint32_t kind;
-    uint32_t flags;
-};
 
 /* --- life ------------------------------------------------------------------------------------- */
 
@@ -81,21 +68,16 @@ static bool get(struct tape *tape, void *data, size_t bytes) {
 
 static void put_frame(struct tape *tape, const struct bz_search *search,
                       const struct bz_frame *frame, bool begins_again) {
-    bool has_begun = frame->has_begun && !begins_again;
-    struct kept_frame kept = {.schedules = frame->schedules, .points = frame->point_count};
+    struct kept_frame kept = {.schedules = frame->schedules,
+                              .points = frame->point_count,
+                              .has_begun = frame->has_begun && !begins_again,
+                              .is_guest = frame->is_guest,
+                              .looks_deeper = frame->looks_deeper};
     if (frame != &search->root) {
         kept.fingerprint = frame->fingerprint;
     }
-    kept.flags = (has_begun ? HAS_BEGUN : 0u) | (frame->is_guest ? IS_GUEST : 0u) |
-                 (frame->looks_deeper ? LOOKS_DEEPER : 0u);
     put(tape, &kept, sizeof kept);
-    for (uint32_t index = 0; index < frame->point_count; index++) {
-        const struct bz_choice_point *point = &search->points[frame->first_point + index];
-        struct kept_point own = {point->bound, point->chosen, point->kind,
-                                 (point->is_sampled ? IS_SAMPLED : 0u) |
-                                     (point->is_yields ? IS_YIELDS : 0u)};
-        put(tape, &own, sizeof own);
-    }
+    put(tape, &search->points[frame->first_point], kept.points * sizeof *search->points);
 }
 
 /* What a frame has beyond its state. The state is that of the topmost frame. */
@@ -106,25 +88,19 @@ static bool get_frame(struct tape *tape, struct bz_search *search) {
                    (frame == &search->root || !bz_search_has(search, BZ_REDUCE_STATES) ||
                     bz_fingerprint_equal(frame->fingerprint, kept.fingerprint));
     for (uint32_t index = 0; is_same && index < kept.points; index++) {
-        struct kept_point own;
-        is_same = get(tape, &own, sizeof own) && own.kind <= UINT8_MAX &&
-                  (own.kind != BZ_CHOICE_DATA || own.chosen < own.bound) &&
-                  bz_search_add_point(
-                      search,
-                      &(struct bz_choice_point){.bound = own.bound,
-                                                .chosen = own.chosen,
-                                                .kind = (uint8_t)own.kind,
-                                                .is_sampled = (own.flags & IS_SAMPLED) != 0,
-                                                .is_yields = (own.flags & IS_YIELDS) != 0}) != NULL;
+        struct bz_choice_point point;
+        is_same = get(tape, &point, sizeof point) &&
+                  (point.kind != BZ_CHOICE_DATA || point.chosen < point.bound) &&
+                  bz_search_add_point(search, &point) != NULL;
     }
     if (!is_same) {
         return false;
     }
     frame->point_count = kept.points;
     frame->schedules = kept.schedules;
-    frame->has_begun = (kept.flags & HAS_BEGUN) != 0;
-    frame->is_guest = (kept.flags & IS_GUEST) != 0;
-    frame->looks_deeper = (kept.flags & LOOKS_DEEPER) != 0;
+    frame->has_begun = kept.has_begun;
+    frame->is_guest = kept.is_guest;
+    frame->looks_deeper = kept.looks_deeper;
     return true;
 }
 
@@ -150,15 +126,10 @@ static void take_rest(struct bz_search *search, bool is_team) {
     for (uint32_t number = 0; number < record->path_count; number++) {
         is_whole &= record->path_bytes[number] != TOO_LONG;
     }
-    record->is_team = is_team;
-    record->stage = search->stage;
-    record->bounds = search->bounds;
+    record->at = search->at;
+    record->at.is_team = is_team;
     record->result = *search->result;
-    record->is_cut = search->is_cut;
-    record->is_short = search->is_short;
-    record->may_have_cycles = search->may_have_cycles;
-    record->is_asymmetric = search->is_asymmetric;
-    record->has_timers = search->has_timers;
+    record->swept = search->swept;
     __atomic_store_n(&record->is_on, is_whole, __ATOMIC_RELEASE); /* this process may be killed */
 }
 
@@ -193,6 +164,35 @@ void bz_record_begin(struct bz_search *search) {
     take_path(search, 0, false);
 }
 
+/* --- what others may have written over -------------------------------------------------------- */
+
+static bool is_text(const char *text, size_t bytes) {
+    return memchr(text, '\0', bytes) != NULL;
+}
+
+bool bz_explore_finding_is_sound(const struct bz_explore_finding *finding) {
+    const struct bz_violation *violation = &finding->violation;
+    uint32_t oracle = 0;
+    while (oracle < bz_oracle_count && bz_oracles[oracle].name != violation->oracle) {
+        oracle++;
+    }
+    return oracle < bz_oracle_count && is_text(violation->message, sizeof violation->message) &&
+           violation->op < BZ_OP_COUNT && violation->window < BZ_WINDOW_COUNT &&
+           finding->answers.count <= BZ_ANSWERS_ENTRIES_MAX;
+}
+
+bool bz_explore_result_is_sound(const struct bz_explore_result *result) {
+    bool is_sound = result->end <= BZ_EXPLORE_LOST &&
+                    result->finding_count <= BZ_EXPLORE_FINDINGS_MAX &&
+                    result->liveness <= BZ_LIVENESS_OPEN && is_text(result->lack, BZ_LACK_BYTES) &&
+                    is_text(result->liveness_text, sizeof result->liveness_text) &&
+                    is_text(result->liveness_token, sizeof result->liveness_token);
+    for (uint32_t index = 0; is_sound && index < result->finding_count; index++) {
+        is_sound = bz_explore_finding_is_sound(&result->findings[index]);
+    }
+    return is_sound;
+}
+
 /* --- going on --------------------------------------------------------------------------------- */
 
 bool bz_record_follow_path(struct bz_search *search, uint32_t number) {
@@ -216,15 +216,15 @@ void bz_record_give_rest(struct bz_search *search) {
     struct bz_record *record = search->record;
     *search->result = record->result;
     search->result->end = BZ_EXPLORE_DONE;
-    search->is_cut = record->is_cut;
-    search->is_short = record->is_short;
-    search->may_have_cycles = record->may_have_cycles;
+    search->at.is_cut = record->at.is_cut;
+    search->at.is_short = record->at.is_short;
+    search->at.may_have_cycles = record->at.may_have_cycles;
     record->goes_on = false;
     record->is_on = false;
 }
 
 bool bz_record_go_on(struct bz_search *search) {
-    bz_search_prepare(search, &search->record->bounds);
+    bz_search_prepare(search, &search->record->at.bounds);
     bool is_same = bz_record_follow_path(search, 0);
     bz_record_give_rest(search);
     if (!is_same) {
@@ -249,7 +249,7 @@ void bz_record_lose(const struct bz_explore_config *config, struct bz_search *se
     record->is_lost = true;
     record->goes_on = true;
     if (config->on_begun_again != NULL) {
-        config->on_begun_again(config->context, why, record->stage.is_sweep);
+        config->on_begun_again(config->context, why, record->at.stage.is_sweep);
     }
 }
 

@@ -40,10 +40,22 @@ struct bz_search_bounds {
 /* Which search of bz_search_explore() it is. */
 struct bz_search_stage {
     bool is_sweep;
-    bool simplifies;                /* a round after a violation in the sweep */
-    bool had_findings;              /* before the sweep */
-    uint32_t last;                  /* of the present rounds */
-    struct bz_explore_result swept; /* if it simplifies: the result of the sweep */
+    bool simplifies;   /* a round after a violation in the sweep */
+    bool had_findings; /* before the sweep */
+    uint32_t last;     /* of the present rounds */
+};
+
+/* Where a search is, without its tables, path and result: what a checkpoint has as bytes. */
+struct bz_search_place {
+    bool is_team;         /* of a record: it is that of a team */
+    bool is_cut;          /* the bound on delays has left something out */
+    bool is_short;        /* the bound on deviations has */
+    bool may_have_cycles; /* not all loops were seen: a team has no log of all */
+    bool is_asymmetric;   /* tasks turned out not to be interchangeable */
+    bool has_timers;      /* a timer was armed between two steps */
+    bool is_lag_refused;  /* a clock jump was, because of the bound on lag */
+    struct bz_search_stage stage;
+    struct bz_search_bounds bounds;
 };
 
 struct bz_record {
@@ -51,20 +63,19 @@ struct bz_record {
     bool is_pause; /* the search stopped because config->is_due() said so: it goes on at once */
     bool goes_on;  /* the next search begins with it */
     bool is_lost;  /* a path has led to another state: the next search begins with the set-up */
-    bool is_team;
-    bool is_cut; /* these are as in struct bz_search */
-    bool is_short;
-    bool may_have_cycles;
-    bool is_asymmetric;
-    bool has_timers;
-    struct bz_search_stage stage;
-    struct bz_search_bounds bounds;
+    struct bz_search_place at;
     struct bz_explore_result result;
+    struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
     uint32_t path_count;
     uint32_t path_capacity;
     size_t path_bytes[BZ_JOBS_MAX]; /* 0: there is nothing left of it */
     char *paths;                    /* BZ_PATH_BYTES_MAX for each, most of them unused */
 };
+
+/* Whether the numbers of a result make sense, and its texts end. Code under test may have written
+ * over it, or somebody has edited a checkpoint. */
+bool bz_explore_finding_is_sound(const struct bz_explore_finding *finding);
+bool bz_explore_result_is_sound(const struct bz_explore_result *result);
 
 /* For `paths` paths or fewer. NULL without memory. */
 struct bz_record *bz_record_new(uint32_t paths);

@@ -1,10 +1,13 @@
 #include "sim/explore/search.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "primitives/runtime/place.h"
 #include "sim/choice/pcg.h"
+#include "sim/judge/failure.h"
 
 #define POLL_EVERY 1024u /* transitions */
 
@@ -12,8 +15,8 @@
 
 static void set_up(struct bz_search *search) {
     const struct bz_program *program = search->config->program;
-    bz_judge_begin(search->world->judge,
-                   &(struct bz_run_start){.strategy = &bz_search_strategy, .context = search});
+    bz_judge_begin(search->world->judge, &(struct bz_run_start){.strategy = &bz_chooser_strategy,
+                                                                .context = &search->chooser});
     bz_snapshot_begin(search->world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
                       bz_search_has(search, BZ_REDUCE_STATES));
     search->program_state = program->scenario->setup(search->world, &program->args);
@@ -24,14 +27,12 @@ static void set_up(struct bz_search *search) {
 static void settle_reductions(struct bz_search *search) {
     bz_symmetry_begin(&search->symmetry, search->world);
     if (!bz_symmetry_applies(&search->symmetry, search->world)) {
-        search->bounds.reductions &= ~BZ_REDUCE_SYMMETRY;
+        search->at.bounds.reductions &= ~BZ_REDUCE_SYMMETRY;
     }
-    search->result->reductions = search->bounds.reductions;
-    bool ignores_order = bz_search_has(search, BZ_REDUCE_QUEUE);
+    search->result->reductions = search->at.bounds.reductions;
     bz_printer_begin(&search->printer,
                      bz_search_has(search, BZ_REDUCE_SYMMETRY) ? &search->symmetry : NULL,
-                     ignores_order);
-    bz_printer_begin(&search->fallback_printer, NULL, ignores_order);
+                     bz_search_has(search, BZ_REDUCE_QUEUE));
 }
 
 /* Brings the world to the state of the topmost frame: from its snapshot, or by running the path
@@ -41,11 +42,7 @@ static void go_back(struct bz_search *search) {
         return;
     }
     if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
-        if (search->printer.undo.snapshot == &search->top->snapshot) {
-            bz_snapshot_undo(search->world, &search->printer.undo);
-        } else {
-            bz_snapshot_restore(search->world, &search->top->snapshot);
-        }
+        bz_snapshot_restore(search->world, &search->top->snapshot);
         search->world->judge->digest = BZ_DIGEST_SEED; /* as after bz_snapshot_normalize() */
         return;
     }
@@ -64,7 +61,6 @@ static bool run_transition(struct bz_search *search) {
     struct bz_frame *frame = search->top;
     bool goes_on = true;
     go_back(search);
-    search->printer.undo.snapshot = NULL;
     search->is_at_top = false;
     search->cursor = frame->first_point;
     if (search->frame_count == 1) {
@@ -74,10 +70,10 @@ static bool run_transition(struct bz_search *search) {
     }
     frame->point_count = search->point_count - frame->first_point;
     frame->digest = search->world->judge->digest;
-    search->is_asymmetric |=
+    search->at.is_asymmetric |=
         bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world);
-    search->has_timers |= search->world->loop->heap_count > 0;
-    search->is_lag_refused |= search->world->judge->is_lag_refused;
+    search->at.has_timers |= search->world->loop->heap_count > 0;
+    search->at.is_lag_refused |= search->world->judge->is_lag_refused;
     return goes_on;
 }
 
@@ -91,27 +87,49 @@ static uint64_t text_hash(const char *text) {
     return hash;
 }
 
-/* One finding is kept for each oracle and object. */
+/* Within one program, an object's number stands for its name. */
+static struct bz_failure failure_of(const struct bz_violation *violation) {
+    struct bz_failure failure = {.violation = *violation};
+    snprintf(failure.object, sizeof failure.object, "%" PRIu32, violation->object);
+    return failure;
+}
+
+/* Whether there is a finding that fails in the same way, or no room for one more. */
 static bool is_kept(const struct bz_explore_result *result, const struct bz_violation *violation) {
+    struct bz_failure failure = failure_of(violation);
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        const struct bz_violation *known = &result->findings[index].violation;
-        if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
+        struct bz_failure known = failure_of(&result->findings[index].violation);
+        if (bz_failures_are_alike(&known, &failure)) {
             return true;
         }
     }
     return result->finding_count == BZ_EXPLORE_FINDINGS_MAX;
 }
 
+/* Whether the oracle has objected to the object before. */
+static bool is_counted(const struct bz_explore_result *result,
+                       const struct bz_violation *violation) {
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        const struct bz_violation *known = &result->findings[index].violation;
+        if (strcmp(known->oracle, violation->oracle) == 0 && known->object == violation->object) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_finding *finding) {
     struct bz_explore_result *result = search->result;
     const struct bz_violation *violation = &finding->violation;
-    if (is_kept(result, violation)) {
+    if (is_kept(search->result, violation)) {
         return;
     }
+    result->violations_digest +=
+        is_counted(result, violation)
+            ? 0
+            : bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
     uint32_t place = result->finding_count++;
     result->findings[place] = *finding;
-    result->violations_digest +=
-        bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
     if (search->config->on_finding != NULL) {
         search->config->on_finding(search->config->context, place, &result->findings[place]);
         result->told |= 1u << place;
@@ -178,32 +196,42 @@ static bool is_default_loop(const struct bz_search *search, const struct bz_fram
 
 /* Ends the run as the step limit would, and lets the oracles judge that end. */
 static void end_loop(struct bz_search *search) {
-    search->printer.undo.snapshot = NULL;
     bz_judge_exhaust(search->world->judge);
     finish(search);
 }
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-static bool poll(struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    if (config->stop != NULL && *config->stop != 0) {
-        return false;
+bool bz_search_has_reached_limit(struct bz_search *search) {
+    struct bz_explore_result *result = search->result;
+    uint64_t states_max = search->config->states_max;
+    if (result->transitions >= search->at.bounds.transitions) {
+        search->is_put_off = true; /* and does not stop for anything else */
+    } else if (result->states > states_max ||
+               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
+        result->end = BZ_EXPLORE_STATES_MAX;
     }
+    return search->is_put_off || result->end != BZ_EXPLORE_DONE;
+}
+
+bool bz_search_is_interrupted(struct bz_search *search, bool can_pause) {
+    const struct bz_explore_config *config = search->config;
+    struct bz_record *record = search->record;
     struct bz_explore_progress progress = {
-        .is_sweep = search->bounds.deviations == BZ_EXPLORE_UNBOUNDED,
-        .round = search->bounds.deviations,
+        .is_sweep = search->at.bounds.deviations == BZ_EXPLORE_UNBOUNDED,
+        .round = search->at.bounds.deviations,
         .states = search->result->states,
         .transitions = search->result->transitions,
     };
-    const struct bz_record *record = search->record;
-    bool can_pause = record != NULL && search->cycles == NULL &&
-                     (!record->is_lost || search->result->transitions == 0);
-    bool is_due = can_pause && config->is_due != NULL && config->is_due(config->context);
-    if (is_due) {
-        search->record->is_pause = true;
+    bool goes_on = config->stop == NULL || *config->stop == 0;
+    if (goes_on && can_pause && record != NULL && config->is_due != NULL &&
+        config->is_due(config->context)) {
+        record->is_pause = true;
+        goes_on = false;
     }
-    return !is_due && (config->poll == NULL || config->poll(config->context, &progress));
+    goes_on = goes_on && (config->poll == NULL || config->poll(config->context, &progress));
+    search->result->end = goes_on ? search->result->end : BZ_EXPLORE_INTERRUPTED;
+    return !goes_on;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -247,7 +275,7 @@ static void leave(struct bz_search *search) {
 
 void bz_search_keep_death(struct bz_search *search, const struct bz_death *death) {
     search->result->end = BZ_EXPLORE_FOUND;
-    search->result->is_minimal = search->bounds.deviations != BZ_EXPLORE_UNBOUNDED;
+    search->result->is_minimal = search->at.bounds.deviations != BZ_EXPLORE_UNBOUNDED;
     bz_judge_died(search->world->judge, death->oracle, death->how);
     (void)keep_finding(search, search->frame_count - 1);
 }
@@ -315,10 +343,13 @@ bool bz_search_follow(struct bz_search *search) {
     return true;
 }
 
+static bool is_lost(const struct bz_search *search) {
+    return search->record != NULL && search->record->is_lost;
+}
+
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    uint64_t states_max = search->config->states_max;
-    if ((bz_search_unsound(search) & search->bounds.reductions) != 0 ||
+    if ((bz_search_unsound(search) & search->at.bounds.reductions) != 0 ||
         (search->cycles != NULL && search->cycles->is_full) ||
         (search->team != NULL && bz_team_is_over(search))) {
         return true;
@@ -327,13 +358,9 @@ static bool should_stop(struct bz_search *search) {
         result->end = BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
-    } else if (result->transitions >= search->bounds.transitions) {
-        search->is_put_off = true; /* and does not stop for anything else */
-    } else if (result->states > states_max ||
-               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
-        result->end = BZ_EXPLORE_STATES_MAX;
-    } else if (result->transitions % POLL_EVERY == 0 && !poll(search)) {
-        result->end = BZ_EXPLORE_INTERRUPTED;
+    } else if (!bz_search_has_reached_limit(search) && result->transitions % POLL_EVERY == 0) {
+        bool can_pause = search->cycles == NULL && (result->transitions == 0 || !is_lost(search));
+        (void)bz_search_is_interrupted(search, can_pause);
     }
     return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }
@@ -385,12 +412,12 @@ void bz_search_enter_root(struct bz_search *search) {
 }
 
 void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    search->bounds = *bounds;
-    search->is_cut = false;
-    search->is_short = false;
+    search->at.bounds = *bounds;
+    search->at.is_cut = false;
+    search->at.is_short = false;
     search->is_put_off = false;
     search->is_unrepeatable = false;
-    search->may_have_cycles = false;
+    search->at.may_have_cycles = false;
     search->is_log_full = false;
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
@@ -472,6 +499,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
         search->own_config = *config;
         search->own_config.program = &search->program;
         search->config = &search->own_config;
+        search->chooser.choose = bz_search_choose;
         search->result = result;
         search->world = bz_program_new_world(&search->program);
         search->second = bz_program_new_world(&search->program);
@@ -501,9 +529,8 @@ void bz_search_destroy(struct bz_search *search) {
         frame = child;
     }
     bz_printer_fini(&search->printer);
-    bz_printer_fini(&search->fallback_printer);
     bz_record_destroy(search->record);
-    bz_edge_logs_destroy(search->logs);
+    bz_edge_log_destroy(search->log);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);

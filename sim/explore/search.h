@@ -25,6 +25,16 @@ struct bz_choice_point {
     bool is_yields;  /* a number of yields: 0 and 1 are tried */
 };
 
+/* Makes the choices of a run: the search, a second visit, a descent of an estimate. 0 is the
+ * default; `label` is that of a draw. */
+struct bz_chooser {
+    uint64_t (*choose)(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
+                       const char *label);
+};
+
+/* Asks a chooser, to which its state is a pointer. */
+extern const struct bz_strategy bz_chooser_strategy;
+
 /* A state on the path, and its present transition. */
 struct bz_frame {
     struct bz_frame *parent;
@@ -47,20 +57,20 @@ struct bz_frame {
 };
 
 struct bz_search {
+    struct bz_chooser chooser;
     const struct bz_explore_config
         *config; /* its own copy, because code on stacks may refer to it */
     struct bz_explore_config own_config;
     struct bz_program program;
     struct bz_explore_result *result;
-    struct bz_search_bounds bounds;
-    struct bz_search_stage stage;
-    struct bz_record *record;  /* NULL: nothing is kept */
-    struct bz_edge_logs *logs; /* of a team; NULL: there is none */
+    struct bz_search_place at;
+    struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
+    struct bz_record *record;       /* NULL: nothing is kept */
+    struct bz_edge_log *log;        /* of a team; NULL: there is none */
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
     struct bz_symmetry symmetry;
-    struct bz_printer printer;          /* of states up to a permutation of tasks, or of others */
-    struct bz_printer fallback_printer; /* of states that have no such form */
+    struct bz_printer printer;
     struct bz_visited visited;
     struct bz_visited outcomes;
     struct bz_cycles *cycles; /* where the graph is recorded; NULL: it is not */
@@ -70,21 +80,15 @@ struct bz_search {
     struct bz_choice_point *points; /* of the whole path */
     uint32_t point_count;
     uint32_t point_capacity;
-    struct bz_choice_point spare; /* without memory for one more */
+    struct bz_choice_point spare; /* in place of one for which there was no memory, or that another
+                                     visit did not meet */
     uint32_t cursor;              /* the next choice point of the world */
-    bool is_cut;                  /* the bound on delays has left something out */
-    bool is_short;                /* the bound on deviations has */
     bool is_put_off;              /* by the bound on transitions */
     bool is_at_top;               /* the world is in the state of the topmost frame */
     bool is_replaying;            /* record.c: the path is known, and so are the states on it */
     bool visits_all;              /* every path is visited again, not only some */
-    struct bz_choice_point other_point; /* in place of one that another visit did not meet */
-    bool is_log_full;                   /* a team does not know whether there are cycles */
-    bool may_have_cycles;               /* not all loops were seen: a team has no log of all */
-    bool is_asymmetric;                 /* tasks turned out not to be interchangeable */
-    bool has_timers;                    /* a timer was armed between two steps */
-    bool is_lag_refused;                /* a clock jump was, because of the bound on lag */
-    bool is_unrepeatable;               /* there was one, or an event of another visit differed */
+    bool is_log_full;             /* a team does not know whether there are cycles */
+    bool is_unrepeatable;         /* there was one, or an event of another visit differed */
     void *program_state;
     struct bz_team *team;     /* NULL: it searches alone */
     uint32_t member;          /* of the team */
@@ -120,6 +124,11 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds);
 bool bz_search_all(struct bz_search *search);
 
+/* Whether it has to stop at a limit, which `end` or is_put_off says; or because somebody wants it,
+ * or for a pause, if that is possible. */
+bool bz_search_has_reached_limit(struct bz_search *search);
+bool bz_search_is_interrupted(struct bz_search *search, bool can_pause);
+
 /* Goes to the set-up again, with all that was visited. */
 void bz_search_enter_root(struct bz_search *search);
 
@@ -130,7 +139,7 @@ bool bz_search_follow(struct bz_search *search);
 /* The whole search: rounds and sweep. False if memory ran out: see the result. */
 bool bz_search_explore(struct bz_search *search);
 
-/* A finding, unless there is one of this oracle and object. */
+/* A finding, unless there is one that fails in the same way. */
 void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_finding *finding);
 
 /* The code has ended the process of the search: a finding, on its present path. */
@@ -145,14 +154,14 @@ static inline uint32_t bz_search_cancels_max(const struct bz_explore_config *con
 }
 
 static inline bool bz_search_has(const struct bz_search *search, uint32_t reduction) {
-    return (search->bounds.reductions & reduction) != 0;
+    return (search->at.bounds.reductions & reduction) != 0;
 }
 
 /* The reductions that the program has turned out not to allow. */
 static inline uint32_t bz_search_unsound(const struct bz_search *search) {
-    return (search->is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
-           (search->has_timers ? BZ_REDUCE_YIELDS : 0) |
-           (search->is_lag_refused ? BZ_REDUCE_LAG : 0);
+    return (search->at.is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
+           (search->at.has_timers ? BZ_REDUCE_YIELDS : 0) |
+           (search->at.is_lag_refused ? BZ_REDUCE_LAG : 0);
 }
 
 static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
@@ -162,12 +171,9 @@ static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
 /* --- choice_points.c -------------------------------------------------------------------------- */
 
 /* Makes the choices of the present transition, and adds new choice points with the default choice.
- * Its state is a pointer to the search. */
-extern const struct bz_strategy bz_search_strategy;
-
-/* How many candidates are worth a cancel: those that have ended come last, and a cancel of one uses
- * up a cancel and changes nothing else. */
-uint32_t bz_search_candidates(const struct bz_cancel_candidate *candidates, uint32_t count);
+ */
+uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
+                          const char *label);
 
 /* Adds a choice point to the path. NULL without memory. */
 struct bz_choice_point *bz_search_add_point(struct bz_search *search,

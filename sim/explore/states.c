@@ -25,7 +25,7 @@ static void sort_words(uint64_t *words, uint32_t count) {
 /* What the path has spent of the bounds is part of the state. (The cancels are: in the judge's.
  * Lag is once it has run out somewhere: until then no later choice depends on it.) */
 static uint64_t spent(const struct bz_search *search, const struct bz_frame *frame) {
-    const struct bz_search_bounds *bounds = &search->bounds;
+    const struct bz_search_bounds *bounds = &search->at.bounds;
     uint64_t delays = bounds->delays == BZ_EXPLORE_UNBOUNDED ? 0 : frame->delays;
     uint64_t deviations =
         bounds->deviations == BZ_EXPLORE_UNBOUNDED ? 0 : (uint64_t)frame->delays + frame->draws;
@@ -33,48 +33,26 @@ static uint64_t spent(const struct bz_search *search, const struct bz_frame *fra
     return (delays << 32u | deviations) ^ (lag_ns == 0 ? 0 : bz_seed_mix(lag_ns));
 }
 
-/* Of the state that the world is in. False without memory. */
+/* Of the state that the world is in. False without memory. A state that has no form up to a
+ * permutation of tasks ends the search, which begins again without symmetry. */
 static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
     const struct bz_frame *frame = search->top;
     const struct bz_print *before = frame == &search->root ? NULL : &frame->print;
     struct bz_fingerprint *print = &child->fingerprint;
-    child->print.layout = 0;
-    if (!bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
-        bool is_ok = bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
-                                      &child->print);
-        *print = bz_fingerprint_end(bz_print_rest(&child->print), spent(search, child));
-        return is_ok;
-    }
-    if (bz_symmetry_has_all(&search->symmetry, search->world) &&
-        bz_printer_print(&search->printer, search->world, &frame->snapshot, before,
-                         &child->print) &&
-        bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print)) {
-        *print = bz_fingerprint_end(*print, spent(search, child));
-        return true;
-    }
+    bool is_symmetric = bz_search_has(search, BZ_REDUCE_SYMMETRY);
     bool is_ok =
-        bz_printer_print(&search->fallback_printer, search->world, NULL, NULL, &child->print);
-    *print = bz_fingerprint_end(bz_print_rest(&child->print), spent(search, child));
-    child->print.layout = 0; /* not by `printer` */
-    return is_ok;
+        bz_printer_print(&search->printer, search->world, &frame->snapshot, before, &child->print);
+    *print = bz_print_rest(&child->print);
+    if (is_symmetric &&
+        !(is_ok && bz_symmetry_has_all(&search->symmetry, search->world) &&
+          bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print))) {
+        search->at.is_asymmetric = true;
+    }
+    *print = bz_fingerprint_end(*print, spent(search, child));
+    return is_ok || is_symmetric;
 }
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
-
-/* Alone there is no need, and a lookup that misses the cache overlaps with what follows. */
-static void lock(const struct bz_search *search, struct bz_visited *visited,
-                 struct bz_fingerprint fingerprint) {
-    if (search->team != NULL) {
-        bz_visited_lock(visited, fingerprint);
-    }
-}
-
-static void unlock(const struct bz_search *search, struct bz_visited *visited,
-                   struct bz_fingerprint fingerprint) {
-    if (search->team != NULL) {
-        bz_visited_unlock(visited, fingerprint);
-    }
-}
 
 /* In a team: the worker that searches a state logs its transitions, and guests do not. */
 static void log_edge(struct bz_search *search, struct bz_frame *child,
@@ -137,14 +115,14 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
         child->number = search->team == NULL ? 0 : find_number(search, child->fingerprint);
         return BZ_ARRIVED_NEW;
     }
-    lock(search, &search->visited, child->fingerprint);
+    bz_visited_lock(&search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
     enum bz_arrival arrival =
         state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
     if (search->cycles != NULL && state != NULL) {
         bz_search_record_state(search, child, state, is_new);
     }
-    unlock(search, &search->visited, child->fingerprint);
+    bz_visited_unlock(&search->visited, child->fingerprint);
     return arrival;
 }
 
@@ -173,11 +151,11 @@ void bz_search_depart(struct bz_search *search) {
     if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1 || frame->is_guest) {
         return;
     }
-    lock(search, &search->visited, frame->fingerprint);
+    bz_visited_lock(&search->visited, frame->fingerprint);
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
     bz_schedules_add(&state->schedules, frame->schedules);
     state->mark &= ~ON_PATH;
-    unlock(search, &search->visited, frame->fingerprint);
+    bz_visited_unlock(&search->visited, frame->fingerprint);
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
@@ -221,9 +199,9 @@ bool bz_search_note_outcome(struct bz_search *search) {
     }
     bool is_new;
     print = bz_fingerprint_end(print, shadow->unfinished);
-    lock(search, &search->outcomes, print);
+    bz_visited_lock(&search->outcomes, print);
     bool is_ok = bz_visited_add(&search->outcomes, print, &is_new) != NULL;
-    unlock(search, &search->outcomes, print);
+    bz_visited_unlock(&search->outcomes, print);
     search->result->outcomes += is_ok && is_new;
     search->result->outcomes_digest += is_ok && is_new ? digest_of(print) : 0;
     return is_ok;

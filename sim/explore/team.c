@@ -20,13 +20,14 @@
 #include "sim/explore/search.h"
 #include "sim/judge/internal.h"
 
-#define LOGS_BYTES_MAX (UINT64_C(1) << 30u) /* of all workers */
+#define LOG_BYTES_MAX (UINT64_C(1) << 30u)
 #define NUMBERS_AT_A_TIME 64u
 
 struct member {
     uint64_t beats;      /* it is alive */
     uint32_t number;     /* of the next state that it adds, */
     uint32_t number_end; /* if it is not this one */
+    struct bz_edge_places edges;
     struct bz_explore_result result;
 };
 
@@ -70,14 +71,14 @@ uint32_t bz_team_number_state(struct bz_search *search) {
     struct member *member = self(search);
     if (member->number == member->number_end) {
         member->number =
-            __atomic_fetch_add(&search->logs->state_count, NUMBERS_AT_A_TIME, __ATOMIC_RELAXED);
+            __atomic_fetch_add(&search->log->state_count, NUMBERS_AT_A_TIME, __ATOMIC_RELAXED);
         member->number_end = member->number + NUMBERS_AT_A_TIME;
     }
     return member->number++;
 }
 
 void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to) {
-    bz_edge_log_add(&search->logs->logs[search->member], from, to);
+    bz_edge_log_add(search->log, &self(search)->edges, from, to);
 }
 
 static void stop(struct bz_team *team, bool *why) {
@@ -92,7 +93,7 @@ static bool go_round(struct bz_search *search, bool is_guest) {
     bz_visited_clear(&search->guests);
     bz_search_enter_root(search);
     return bz_search_all(search) && search->result->end == BZ_EXPLORE_DONE &&
-           (bz_search_unsound(search) & search->bounds.reductions) == 0;
+           (bz_search_unsound(search) & search->at.bounds.reductions) == 0;
 }
 
 /* Until somebody may have left something to do. False: there is nothing any more. */
@@ -115,7 +116,7 @@ static bool rest(struct bz_search *search) {
 static bool go_along(struct bz_search *search, uint32_t number) {
     return bz_record_follow_path(search, number) && bz_search_all(search) &&
            search->result->end == BZ_EXPLORE_DONE &&
-           (bz_search_unsound(search) & search->bounds.reductions) == 0;
+           (bz_search_unsound(search) & search->at.bounds.reductions) == 0;
 }
 
 static void note_path(struct bz_search *search, uint32_t number) {
@@ -169,6 +170,8 @@ static void work(void *context) {
     static struct bz_explore_config config;
     own = *team->origin;
     own.root.child = NULL; /* its parent is that of the origin */
+    own.visited.is_shared = true;
+    own.outcomes.is_shared = true;
     config = *own.config;
     config.states_max = UINT64_MAX;
     config.keep_going = false;
@@ -178,8 +181,8 @@ static void work(void *context) {
     config.on_finding = NULL;
     own.config = &config;
     own.result = &team->members[start->member].result;
-    own.result->reductions = own.bounds.reductions;
-    own.bounds.transitions = UINT64_MAX;
+    own.result->reductions = own.at.bounds.reductions;
+    own.at.bounds.transitions = UINT64_MAX;
     own.team = team;
     own.member = start->member;
     if (!bz_judge_make_private(own.world->judge) || !bz_judge_make_private(own.second->judge) ||
@@ -213,30 +216,11 @@ static void add_up(const struct bz_team *team, struct bz_explore_result *result)
 }
 
 static bool has_reached_limit(struct bz_search *search) {
-    struct bz_explore_result *result = search->result;
-    uint64_t states_max = search->config->states_max;
-    search->is_put_off = result->transitions >= search->bounds.transitions;
+    bool has = bz_search_has_reached_limit(search);
     if (search->is_put_off) {
-        result->transitions = search->bounds.transitions; /* however many there were by then */
-    } else if (result->states > states_max ||
-               result->transitions / BZ_EXPLORE_TRANSITIONS_PER_STATE > states_max) {
-        result->end = BZ_EXPLORE_STATES_MAX;
+        search->result->transitions = search->at.bounds.transitions; /* however many by then */
     }
-    return search->is_put_off || result->end != BZ_EXPLORE_DONE;
-}
-
-static bool poll(const struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    if (search->record != NULL && !search->record->is_lost && config->is_due != NULL &&
-        config->is_due(config->context)) {
-        search->record->is_pause = true;
-        return false;
-    }
-    struct bz_explore_progress progress = {.is_sweep = true,
-                                           .states = search->result->states,
-                                           .transitions = search->result->transitions};
-    return (config->stop == NULL || *config->stop == 0) &&
-           (config->poll == NULL || config->poll(config->context, &progress));
+    return has;
 }
 
 /* Until no worker runs. Returns how many have ended as they should. */
@@ -261,10 +245,9 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
             return done;
         }
         add_up(team, search->result);
-        if (!team->is_over && (has_reached_limit(search) || !poll(search))) {
-            search->result->end = search->is_put_off || search->result->end != BZ_EXPLORE_DONE
-                                      ? search->result->end
-                                      : BZ_EXPLORE_INTERRUPTED;
+        bool can_pause = search->record != NULL && !search->record->is_lost;
+        if (!team->is_over &&
+            (has_reached_limit(search) || bz_search_is_interrupted(search, can_pause))) {
             stop(team, &team->is_over);
         }
         bz_child_wait(running, count);
@@ -274,11 +257,11 @@ static uint32_t watch(struct bz_search *search, struct bz_team *team, struct bz_
 /* Looks for cycles in the graph. Numbers that no state has got are those of states without
  * transitions. */
 static void look_for_cycles(struct bz_search *search) {
-    if (!search->logs->is_whole) {
-        search->may_have_cycles = true;
+    if (!search->log->is_whole) {
+        search->at.may_have_cycles = true;
         return;
     }
-    enum bz_acyclic answer = bz_edges_are_acyclic(search->logs);
+    enum bz_acyclic answer = bz_edges_are_acyclic(search->log);
     search->result->has_cycles |= answer == BZ_ACYCLIC_NO;
     search->is_log_full = answer == BZ_ACYCLIC_UNKNOWN;
 }
@@ -318,7 +301,7 @@ static bool begin(struct bz_search *search, struct bz_team *team,
     struct bz_record *record = search->record;
     bool is_same = true;
     if (!team->goes_on) {
-        bz_edge_logs_begin(search->logs);
+        bz_edge_log_begin(search->log);
         bz_search_begin(search, bounds);
     }
     if (record != NULL && record->path_count < team->count) {
@@ -327,7 +310,7 @@ static bool begin(struct bz_search *search, struct bz_team *team,
     if (!team->goes_on) {
         return true;
     }
-    bz_search_prepare(search, &record->bounds);
+    bz_search_prepare(search, &record->at.bounds);
     for (uint32_t number = 0; is_same && number < record->path_count; number++) {
         is_same = record->path_bytes[number] == 0 || bz_record_follow_path(search, number);
     }
@@ -348,9 +331,8 @@ bool bz_team_prepare(struct bz_search *search) {
     if (config->jobs < 2 && config->from == NULL) {
         return true; /* there is none */
     }
-    search->logs =
-        bz_edge_logs_new(count_of(config), bytes < LOGS_BYTES_MAX ? bytes : LOGS_BYTES_MAX);
-    return search->logs != NULL;
+    search->log = bz_edge_log_new(bytes < LOG_BYTES_MAX ? bytes : LOG_BYTES_MAX);
+    return search->log != NULL;
 }
 
 bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds) {
@@ -358,7 +340,7 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     uint32_t count = count_of(search->config);
     struct bz_record *record = search->record;
     bool goes_on = bz_record_has_place(record);
-    bool is_team = goes_on ? record->is_team : count >= 2;
+    bool is_team = goes_on ? record->at.is_team : count >= 2;
     if (!is_team || !bounds->is_any_order || (bounds->reductions & BZ_REDUCE_STATES) == 0 ||
         bz_child_is_alone()) {
         return false;
@@ -372,9 +354,9 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
         *team = (struct bz_team){.count = count, .origin = search, .goes_on = goes_on};
         is_lost = !begin(search, team, &own);
         is_done = is_lost || search_with(search, team, children);
-        search->is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
-        search->has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
-        search->is_lag_refused |= (team->unsound & BZ_REDUCE_LAG) != 0;
+        search->at.is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
+        search->at.has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
+        search->at.is_lag_refused |= (team->unsound & BZ_REDUCE_LAG) != 0;
     }
     if (!is_done) {
         *search->result = before;

@@ -148,15 +148,19 @@ const struct bz_visited_state *bz_visited_next(const struct bz_visited *visited,
     return NULL;
 }
 
+/* A locked instruction would wait for what was stored before. */
 void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
-    while (__atomic_exchange_n(&visited->parts[part_of(fingerprint)].is_locked, true,
+    while (visited->is_shared &&
+           __atomic_exchange_n(&visited->parts[part_of(fingerprint)].is_locked, true,
                                __ATOMIC_ACQUIRE)) {
         sched_yield();
     }
 }
 
 void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
-    __atomic_store_n(&visited->parts[part_of(fingerprint)].is_locked, false, __ATOMIC_RELEASE);
+    if (visited->is_shared) {
+        __atomic_store_n(&visited->parts[part_of(fingerprint)].is_locked, false, __ATOMIC_RELEASE);
+    }
 }
 
 /* The entry, or the free place for it. */

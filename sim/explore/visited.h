@@ -1,7 +1,7 @@
 /* The states that a search has visited: a hash table of 128-bit fingerprints, with open addressing.
  *
  * It lies in memory that child processes share. It has parts, by the fingerprint, and each grows by
- * itself. Processes that use it at the same time lock the part of a fingerprint:
+ * itself. Processes that use it at the same time (is_shared) lock the part of a fingerprint:
  *
  *     bz_visited_lock(visited, fingerprint)
  *     state = bz_visited_add(visited, fingerprint, &is_new)     and what is done with *state
@@ -41,6 +41,7 @@ struct bz_visited {
     struct bz_visited_state *states; /* places: `capacity_max` of each part, most of them unused */
     size_t capacity_max;             /* of a part */
     bool is_full;                    /* no place was left for a state */
+    bool is_shared;                  /* several processes use it, and lock its parts */
 };
 
 /* Where an iteration is. */

@@ -28,6 +28,7 @@ struct bz_logged_event {
     uint64_t time_ns;
     uint32_t step; /* 0: before the first step, while the program sets up */
     struct bz_event event;
+    uint64_t held;     /* see struct bz_trace_event; UINT64_MAX: it says nothing */
     const char *where; /* of a suspend: the line of the program; of a draw: what it came to; NULL */
 };
 

@@ -32,6 +32,7 @@ uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_
                                                                 .primitive = primitive,
                                                                 .claims = claims,
                                                                 .permits = permits,
+                                                                .size = permits,
                                                                 .is_counted = true,
                                                                 .is_owned = true});
 }
@@ -123,6 +124,7 @@ uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_p
                                   .look = *looks(look),
                                   .kind = BZ_OBJECT_EVENT,
                                   .primitive = primitive,
+                                  .size = BZ_SIZE_MODELLED,
                                   .claims = claims & (BZ_CLAIM_MAY_FAIL | BZ_CLAIM_OWN_DEADLINES)});
 }
 
@@ -161,6 +163,7 @@ static struct bz_judged_condition add_condition(struct bz_judge *judge, const ch
                                          .kind = BZ_OBJECT_CONDITION,
                                          .primitive = BZ_PRIMITIVE_CONDITION,
                                          .claims = claims,
+                                         .partner = lock,
                                          .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
     return (struct bz_judged_condition){.judge = judge, .object = object, .lock = lock};
 }
@@ -174,6 +177,7 @@ struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const 
                                                              .primitive = BZ_PRIMITIVE_LOCK,
                                                              .claims = claims & LOCK_CLAIMS,
                                                              .permits = 1,
+                                                             .size = 1,
                                                              .is_counted = true,
                                                              .is_owned = true,
                                                              .never_stuck = true});
@@ -306,6 +310,7 @@ void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barr
                                                              .kind = BZ_OBJECT_BARRIER,
                                                              .primitive = BZ_PRIMITIVE_BARRIER,
                                                              .claims = claims,
+                                                             .size = parties,
                                                              .quorum = parties});
     *barrier = (struct bz_judged_barrier){.judge = judge, .object = object, .parties = parties};
 }

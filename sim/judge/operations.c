@@ -28,12 +28,24 @@ __attribute__((noinline, cold)) void bz_judge_parts(struct bz_judge *judge,
                                               .is_at_once = is_at_once});
 }
 
+/* Of the object, or of a condition's lock. */
+static uint64_t held_after(const struct bz_judge *judge, const struct bz_event *event) {
+    const struct bz_shadow_object *object = &judge->shadow.objects[0];
+    if (event->kind == BZ_EVENT_CALL || event->kind == BZ_EVENT_RETURN) {
+        object = &judge->shadow.objects[event->object];
+        object =
+            object->kind == BZ_OBJECT_CONDITION ? &judge->shadow.objects[object->partner] : object;
+    }
+    return object->is_owned ? object->holders : UINT64_MAX;
+}
+
 __attribute__((noinline, cold)) void bz_judge_show(struct bz_judge *judge, uint64_t low,
                                                    uint64_t high) {
     struct bz_event event = bz_event_from(low, high);
     /* The clock moves on before the step that it belongs to. */
     uint32_t step = judge->step + (event.kind == BZ_EVENT_CLOCK);
-    struct bz_logged_event logged = {.time_ns = judge->now_ns, .step = step, .event = event};
+    struct bz_logged_event logged = {
+        .time_ns = judge->now_ns, .step = step, .event = event, .held = held_after(judge, &event)};
     if (event.kind == BZ_EVENT_SUSPEND) {
         logged.where = judge->where;
         judge->where = NULL;

@@ -25,6 +25,9 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
                                       .kind = BZ_OBJECT_ITEMS,
                                       .primitive = BZ_PRIMITIVE_QUEUE,
                                       .claims = claims,
+                                      .size = maxsize,
+                                      .order = (uint8_t)order,
+                                      .partner = shadow->object_count + 2,
                                       .is_counted = true};
     *queue = (struct bz_judged_queue){
         .judge = judge, .order = order, .item_capacity = ITEM_CAPACITY_FIRST, .size = size};
@@ -36,6 +39,8 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
     object.look = (struct bz_introspection){.instance = NULL}; /* shown once */
     object.name = slots_name;
     object.kind = BZ_OBJECT_SLOTS;
+    object.order = 0;
+    object.partner = queue->items;
     object.permits = maxsize == 0 ? NO_BOUND : maxsize;
     queue->slots = bz_judge_add_object(judge, object);
     queue->ledger = bz_shadow_grow(shadow, NULL, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);

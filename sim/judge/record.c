@@ -86,6 +86,48 @@ static const char *object_name(struct bz_recorder *recorder, uint32_t object) {
     return fit_name(recorder->trace, name);
 }
 
+/* The word for what it is: that of its primitive, but for the halves of a queue. */
+static const char *kind_of(const struct bz_shadow_object *object) {
+    static const uint8_t kinds[BZ_PRIMITIVE_COUNT] = {
+        [BZ_PRIMITIVE_SEMAPHORE] = BZ_KIND_SEMAPHORE, [BZ_PRIMITIVE_BOUNDED] = BZ_KIND_BOUNDED,
+        [BZ_PRIMITIVE_LOCK] = BZ_KIND_LOCK,           [BZ_PRIMITIVE_EVENT] = BZ_KIND_EVENT,
+        [BZ_PRIMITIVE_CONDITION] = BZ_KIND_CONDITION, [BZ_PRIMITIVE_BARRIER] = BZ_KIND_BARRIER,
+        [BZ_PRIMITIVE_QUEUE] = BZ_KIND_ITEMS,         [BZ_PRIMITIVE_POOL] = BZ_KIND_POOL,
+        [BZ_PRIMITIVE_DEFERRED] = BZ_KIND_SEMAPHORE};
+    unsigned kind = object->primitive < BZ_PRIMITIVE_COUNT ? kinds[object->primitive] : 0;
+    kind = object->kind == BZ_OBJECT_SLOTS ? BZ_KIND_SLOTS : kind;
+    return bz_kind_name(object->size == BZ_SIZE_MODELLED || kind == 0 ? BZ_KIND_MODELLED : kind);
+}
+
+/* A number that a trace can hold. */
+static uint64_t number_or_absent(uint64_t number) {
+    return number <= BZ_TRACE_NUMBER_MAX ? number : BZ_TRACE_ABSENT;
+}
+
+/* The objects of the run, with the names that its events have. */
+static void add_objects(struct bz_recorder *recorder) {
+    const struct bz_shadow *shadow = &recorder->judge->shadow;
+    struct bz_trace *trace = recorder->trace;
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        const struct bz_shadow_object *object = &shadow->objects[number];
+        bool has_size = object->kind != BZ_OBJECT_EVENT && object->kind != BZ_OBJECT_CONDITION;
+        bool has_partner = object->partner != 0 && object->partner <= shadow->object_count;
+        const char *name = object_name(recorder, number);
+        recorder->is_full |= trace->object_count == BZ_TRACE_OBJECTS_MAX;
+        if (recorder->is_full || bz_trace_find_object(trace, name) != 0) {
+            continue; /* what a program calls "key#2" may be the second "key", too */
+        }
+        bz_trace_add_object(
+            trace, (struct bz_trace_object){
+                       .name = name,
+                       .kind = kind_of(object),
+                       .size = has_size ? number_or_absent(object->size) : BZ_TRACE_ABSENT,
+                       .order = object->kind == BZ_OBJECT_ITEMS ? bz_queue_order_name(object->order)
+                                                                : NULL,
+                       .partner = has_partner ? object_name(recorder, object->partner) : NULL});
+    }
+}
+
 /* --- events ----------------------------------------------------------------------------------- */
 
 /* The fields of an event that depend on its kind. */
@@ -134,6 +176,7 @@ static void describe(struct bz_recorder *recorder, const struct bz_event *event,
         entry->object = object_name(recorder, event->object);
         break;
     case BZ_EVENT_CALL:
+        entry->n = event->arg == 0 ? BZ_TRACE_ABSENT : event->arg;
         entry->op = bz_op_name(event->op);
         entry->object = object_name(recorder, event->object);
         break;
@@ -159,7 +202,8 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
                                    .time_ns = logged->time_ns,
                                    .task = bz_recorder_task(recorder, event->task),
                                    .event = bz_event_name(event->kind),
-                                   .n = BZ_TRACE_ABSENT};
+                                   .n = BZ_TRACE_ABSENT,
+                                   .held = number_or_absent(logged->held)};
     describe(recorder, event, &entry);
     if (logged->where != NULL) {
         const char **place = event->kind == BZ_EVENT_DRAW ? &entry.text : &entry.where;
@@ -287,6 +331,7 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
     const struct bz_judge *judge = recorder->judge;
     struct bz_trace *trace = recorder->trace;
     const struct bz_violation *violation = &judge->violation;
+    add_objects(recorder);
     for (size_t index = 0; index < judge->tape.count; index++) {
         if (trace->choice_count == BZ_TRACE_CHOICES_MAX) {
             recorder->is_full = true;

@@ -6,12 +6,9 @@
 #include "sim/choice/strategy_replay.h"
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
+#include "traces/text.h"
 
 /* --- the header of a trace -------------------------------------------------------------------- */
-
-static const char *or_default(const char *name, const char *otherwise) {
-    return name == NULL ? otherwise : name;
-}
 
 static void add_number(struct bz_trace *trace, const char *name, uint32_t number) {
     char text[16];
@@ -27,8 +24,8 @@ static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
         return;
     }
     bz_judge_print_windows(judge, ',', windows, sizeof windows);
-    trace->scenario = bz_trace_string(trace, or_default(config->program, "program"));
-    trace->variant = bz_trace_string(trace, or_default(config->variant, "variant"));
+    trace->scenario = bz_trace_string(trace, bz_or(config->program, "program"));
+    trace->variant = bz_trace_string(trace, bz_or(config->variant, "variant"));
     trace->strategy = config->strategy->name;
     trace->order = bz_order_name(config->order);
     trace->cancel = bz_trace_string(trace, windows);
@@ -87,6 +84,10 @@ static void place_text(const struct bz_trace_event *event, const struct bz_trace
                         event->time_ns);
     }
     bz_trace_event_text(event, text + used, bytes - (size_t)used);
+    if (event->held != other->held && event->held != BZ_TRACE_ABSENT) {
+        used = (int)strlen(text);
+        snprintf(text + used, bytes - (size_t)used, ", %" PRIu64 " held", event->held);
+    }
 }
 
 static void compare_event(struct bz_recorder *recorder, const struct bz_trace_event *event) {
@@ -96,14 +97,17 @@ static void compare_event(struct bz_recorder *recorder, const struct bz_trace_ev
         return;
     }
     const struct bz_trace *trace = comparison->expected;
+    struct bz_trace_event restricted = *event;
     char got[BZ_REPLAY_TEXT_BYTES];
+    bz_trace_event_restrict(&restricted, trace->version);
+    event = &restricted;
     bz_trace_event_text(event, got, sizeof got);
     if (comparison->next_event == trace->event_count) {
         diverge(comparison, (uint32_t)event->step, "the end of the run", got);
         return;
     }
     const struct bz_trace_event *expected = &trace->events[comparison->next_event++];
-    if (!bz_trace_event_equal(expected, event)) {
+    if (!bz_trace_event_equal(expected, event) || expected->held != event->held) {
         char wanted[BZ_REPLAY_TEXT_BYTES];
         place_text(expected, event, wanted, sizeof wanted);
         place_text(event, expected, got, sizeof got);
@@ -113,17 +117,13 @@ static void compare_event(struct bz_recorder *recorder, const struct bz_trace_ev
 
 static void describe_verdict(const struct bz_trace_verdict *verdict, char *text, size_t bytes) {
     snprintf(text, bytes, "verdict %s%s%s at step %" PRIu64 ", task %s, object %s", verdict->result,
-             verdict->oracle == NULL ? "" : " of ", or_default(verdict->oracle, ""), verdict->step,
-             or_default(verdict->task, "none"), or_default(verdict->object, "none"));
-}
-
-static bool same_text(const char *a, const char *b) {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+             verdict->oracle == NULL ? "" : " of ", bz_or(verdict->oracle, ""), verdict->step,
+             bz_or(verdict->task, "none"), bz_or(verdict->object, "none"));
 }
 
 /* Older programs wrote "pass" of a run that was cut by its step limit. */
 static bool same_result(const char *expected, const char *got) {
-    return same_text(expected, got) || (same_text(expected, "pass") && same_text(got, "cut"));
+    return bz_is(expected, got) || (bz_is(expected, "pass") && bz_is(got, "cut"));
 }
 
 static void compare_tasks(struct comparison *comparison, const struct bz_trace *got) {
@@ -145,6 +145,21 @@ static void compare_tasks(struct comparison *comparison, const struct bz_trace *
     }
 }
 
+/* Version 1 lists none. */
+static void compare_objects(struct comparison *comparison, const struct bz_trace *got) {
+    const struct bz_trace *trace = comparison->expected;
+    char wanted[BZ_REPLAY_TEXT_BYTES];
+    char text[BZ_REPLAY_TEXT_BYTES];
+    size_t most = trace->object_count > got->object_count ? trace->object_count : got->object_count;
+    for (size_t index = 0; trace->version > 1 && index < most; index++) {
+        bz_trace_object_text(trace, index, wanted, sizeof wanted);
+        bz_trace_object_text(got, index, text, sizeof text);
+        if (strcmp(wanted, text) != 0) {
+            diverge(comparison, comparison->judge->step, wanted, text);
+        }
+    }
+}
+
 /* From the first difference on, or from a little before it. */
 static void message_text(const char *message, size_t first, char *text, size_t bytes) {
     size_t start = first < 40 ? 0 : first - 40;
@@ -162,9 +177,8 @@ static void compare_message(struct comparison *comparison, const struct bz_trace
     char wanted[BZ_REPLAY_TEXT_BYTES];
     char text[BZ_REPLAY_TEXT_BYTES];
     size_t first = 0;
-    bool is_old_cut = expected == NULL && same_text(got->verdict.result, "cut");
-    if (is_old_cut || same_text(expected, got->verdict.message) ||
-        !same_text(trace->engine, bz_engine())) {
+    bool is_old_cut = expected == NULL && bz_is(got->verdict.result, "cut");
+    if (is_old_cut || bz_is(expected, got->verdict.message) || !bz_is(trace->engine, bz_engine())) {
         return;
     }
     while (expected != NULL && got->verdict.message != NULL &&
@@ -192,9 +206,9 @@ static void compare_end(struct comparison *comparison, const struct bz_trace *go
         diverge(comparison, judge->step, wanted, "the end of the run");
     }
     if (!same_result(trace->verdict.result, got->verdict.result) ||
-        !same_text(trace->verdict.oracle, got->verdict.oracle) ||
-        !same_text(trace->verdict.task, got->verdict.task) ||
-        !same_text(trace->verdict.object, got->verdict.object) ||
+        !bz_is(trace->verdict.oracle, got->verdict.oracle) ||
+        !bz_is(trace->verdict.task, got->verdict.task) ||
+        !bz_is(trace->verdict.object, got->verdict.object) ||
         trace->verdict.step != got->verdict.step) {
         describe_verdict(&trace->verdict, wanted, sizeof wanted);
         describe_verdict(&got->verdict, text, sizeof text);
@@ -202,6 +216,7 @@ static void compare_end(struct comparison *comparison, const struct bz_trace *go
     }
     compare_message(comparison, got);
     compare_tasks(comparison, got);
+    compare_objects(comparison, got);
     if (trace->digest != got->digest) {
         snprintf(wanted, sizeof wanted, "digest %016" PRIx64, trace->digest);
         snprintf(text, sizeof text, "digest %016" PRIx64, got->digest);
@@ -358,7 +373,7 @@ void bz_kept_run_fini(struct bz_kept_run *run) {
 }
 
 static bool same_violation(const struct bz_violation *a, const struct bz_violation *b) {
-    return same_text(a->oracle, b->oracle) &&
+    return bz_is(a->oracle, b->oracle) &&
            (a->oracle == NULL ||
             (a->step == b->step && a->task == b->task && a->object == b->object));
 }

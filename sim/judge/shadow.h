@@ -119,6 +119,8 @@ enum bz_object_kind {
     BZ_OBJECT_BARRIER = 5,
 };
 
+#define BZ_SIZE_MODELLED UINT64_MAX /* a model judges it, which alone knows its size */
+
 /* In a run with fewer tasks than this, the loop included, each pair of tasks has one bit for its
  * hand-offs. Beyond, every hand-off is added up, as often as it happens. */
 #define BZ_HANDOFF_TASKS 11u /* its square fits two words */
@@ -132,6 +134,7 @@ struct bz_shadow_object {
     uint8_t return_status; /* of the last acquire that returned, see below */
     uint32_t claims;
     uint64_t permits; /* at the start, plus net releases of a plain semaphore */
+    uint64_t size;    /* permits at the start, parties, most items; BZ_SIZE_MODELLED */
     uint64_t holders;
     uint32_t quorum;    /* barrier: this many live tasks open it; else 0 */
     bool is_counted;    /* a wait that returns BZ_OK raises the holders */
@@ -164,7 +167,8 @@ struct bz_shadow_object {
     bool refines;              /* the executable specification judges it */
     bool shows_locked;         /* the result of locked(), if it is judged, after the current step */
     bool was_overtaken;        /* a waiter, since one that is woken or polls last ran */
-    uint8_t spare[5];          /* always 0 */
+    uint8_t order;             /* enum bz_queue_order of a queue's items */
+    uint32_t partner;          /* items: its slots, slots: its items, condition: its lock; 0 */
     struct bz_permit_view view; /* after the current step, if that named it */
     uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
 };

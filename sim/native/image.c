@@ -168,7 +168,7 @@ static char *save_stacks_record(const struct bz_stack_pool *pool, char *to) {
     return list;
 }
 
-static const char *restore_stacks_record(struct bz_stack_pool *pool, const char *from) {
+static void restore_stacks_record(struct bz_stack_pool *pool, const char *from) {
     size_t counts[2];
     from = get(counts, from, sizeof counts);
     pool->fresh_taken = (uint32_t)counts[0];
@@ -178,20 +178,15 @@ static const char *restore_stacks_record(struct bz_stack_pool *pool, const char 
         link = &(*link)->next_free;
     }
     *link = NULL;
-    return from;
 }
 
 /* --- saving ----------------------------------------------------------------------------------- */
 
-/* An image begins with this. */
-struct image_head {
-    size_t blocks_bytes; /* of the arena */
-    struct bz_loop loop;
-};
-
+/* The loop, the blocks of its arena and the stacks are the state. What describes the stacks, and
+ * the records of arena and pool, follow. */
 size_t bz_image_bytes(const struct bz_loop *loop) {
-    size_t bytes = sizeof(struct image_head) + bz_arena_blocks_bytes(loop->mem) +
-                   bz_arena_record_bytes(loop->mem) + 3 * sizeof(size_t);
+    size_t bytes = sizeof *loop + bz_arena_blocks_bytes(loop->mem) +
+                   bz_arena_record_bytes(loop->mem) + 2 * sizeof(size_t);
     for (const struct bz_stack *stack = loop->stacks->free_stacks; stack != NULL;
          stack = stack->next_free) {
         bytes += sizeof stack;
@@ -203,77 +198,40 @@ size_t bz_image_bytes(const struct bz_loop *loop) {
     return bytes;
 }
 
-/* The number of the stacks, and what describes each. */
-static char *save_table(const struct bz_loop *loop, char *to, struct bz_image_layout *layout,
-                        const char *image) {
-    char *table = to + sizeof(size_t);
-    size_t count = 0;
-    layout->table_offset = (size_t)(table - image);
-    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
-         task = bz_image_next_stack(loop, task)) {
-        struct bz_image_stack stack = bz_image_stack_of(task);
-        table = put(table, &stack, sizeof stack);
-        count++;
-    }
-    layout->stack_count = (uint32_t)count;
-    (void)put(to, &count, sizeof count);
-    return table;
-}
-
-static const char *skip_table(const char *from) {
-    size_t count;
-    from = get(&count, from, sizeof count);
-    return from + count * sizeof(struct bz_image_stack);
-}
-
 size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout) {
-    struct image_head *head = image;
-    char *to = (char *)image + sizeof *head;
-    head->blocks_bytes = bz_arena_blocks_bytes(loop->mem);
-    head->loop = *loop;
-    layout->queue_offset =
-        sizeof *head + (size_t)((const char *)loop->ready - bz_arena_blocks(loop->mem));
-    layout->queue_count = loop->ready_count;
-    layout->loop_offset = offsetof(struct image_head, loop);
-    layout->blocks_offset = sizeof *head;
+    char *const begin = image;
+    char *to = put(begin, loop, sizeof *loop);
     to = bz_arena_save_blocks(loop->mem, to);
-    layout->stacks_offset = (size_t)(to - (char *)image);
+    layout->stacks_offset = (size_t)(to - begin);
     for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
          task = bz_image_next_stack(loop, task)) {
         to = put(to, task->coro.sp, live_bytes(task));
     }
-    layout->state_bytes = (size_t)(to - (char *)image);
-    to = save_table(loop, to, layout, image);
+    layout->state_bytes = (size_t)(to - begin);
+    layout->stack_count = 0;
+    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
+         task = bz_image_next_stack(loop, task)) {
+        struct bz_image_stack stack = bz_image_stack_of(task);
+        to = put(to, &stack, sizeof stack);
+        layout->stack_count++;
+    }
+    layout->record_offset = (size_t)(to - begin);
     to = bz_arena_save_record(loop->mem, to);
-    to = save_stacks_record(loop->stacks, to);
-    return (size_t)(to - (char *)image);
+    return (size_t)(save_stacks_record(loop->stacks, to) - begin);
 }
 
 /* Restores the blocks first, because they hold the list of stacks. */
-size_t bz_image_restore(struct bz_loop *loop, const void *image) {
-    const struct image_head *head = image;
-    const char *from = (const char *)image + sizeof *head;
-    *loop = head->loop;
-    from = bz_arena_restore_blocks(loop->mem, from, head->blocks_bytes);
+void bz_image_restore(struct bz_loop *loop, const void *image,
+                      const struct bz_image_layout *layout) {
+    const char *from = get(loop, image, sizeof *loop);
+    from = bz_arena_restore_blocks(loop->mem, from, layout->stacks_offset - sizeof *loop);
     for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
          task = bz_image_next_stack(loop, task)) {
         from = get(task->coro.sp, from, live_bytes(task));
-    }
-    return bz_image_restore_rest(loop, image);
-}
-
-size_t bz_image_restore_rest(struct bz_loop *loop, const void *image) {
-    const struct image_head *head = image;
-    const char *from = (const char *)image + sizeof *head + head->blocks_bytes;
-    for (const struct bz_task *task = bz_image_next_stack(loop, NULL); task != NULL;
-         task = bz_image_next_stack(loop, task)) {
-        from += live_bytes(task);
         clear_below(task);
     }
-    from = skip_table(from);
-    from = bz_arena_restore_record(loop->mem, from);
-    from = restore_stacks_record(loop->stacks, from);
-    return (size_t)(from - (const char *)image);
+    from = bz_arena_restore_record(loop->mem, (const char *)image + layout->record_offset);
+    restore_stacks_record(loop->stacks, from);
 }
 
 /* --- forgetting ------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
  *     bz_image_normalize(loop)         clear what no future step can see
  *     bz_image_save(loop, memory, &layout)
  *       ... any number of steps ...
- *     bz_image_restore(loop, memory)   undoes these steps
+ *     bz_image_restore(loop, memory, &layout)   undoes these steps
  *
  * A task is its stack, which is copied from the stack pointer up. (The simulator's copy of the
  * runtime is compiled without a red zone, the 128 bytes below the stack pointer that a function may
@@ -38,17 +38,13 @@ struct bz_image_stack {
 };
 
 /* The layout of an image. Two images are of the same state if their first `state_bytes` are equal.
- * The ready queue, an array of pointers, is separate for callers that ignore its order. The stacks
- * of tasks come last, in the order of bz_driver_next_task(). */
+ * These end with the stacks of tasks, in the order of bz_driver_next_task(). One struct
+ * bz_image_stack for each of them follows. */
 struct bz_image_layout {
     size_t state_bytes;
-    size_t loop_offset;   /* of the struct */
-    size_t blocks_offset; /* of the arena */
     size_t stacks_offset;
-    size_t table_offset; /* of one struct bz_image_stack for each stack */
+    size_t record_offset;
     uint32_t stack_count;
-    size_t queue_offset;
-    uint32_t queue_count;
 };
 
 /* The next task that has a stack, oldest first; NULL after the last. And that stack. */
@@ -58,13 +54,10 @@ struct bz_image_stack bz_image_stack_of(const struct bz_task *task);
 /* The size of an image of the loop as it is. O(tasks). */
 size_t bz_image_bytes(const struct bz_loop *loop);
 
-/* Writes an image, or restores it. Returns its size. O(bytes). */
+/* Writes an image, and returns its size; or restores it. O(bytes). */
 size_t bz_image_save(const struct bz_loop *loop, void *image, struct bz_image_layout *layout);
-size_t bz_image_restore(struct bz_loop *loop, const void *image);
-
-/* The rest of a restoration, if the loop, the blocks of its arena and the stacks are as in the
- * image. */
-size_t bz_image_restore_rest(struct bz_loop *loop, const void *image);
+void bz_image_restore(struct bz_loop *loop, const void *image,
+                      const struct bz_image_layout *layout);
 
 /* Clears history: numbers of handles (which name them in a recording), stale slots, the stack
  * pointers of ended tasks, and what is below the frames of suspended ones. Tasks, primitives and

@@ -157,7 +157,6 @@ void bz_snapshot_look(const struct bz_world *world, struct bz_live_areas *live) 
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot) {
     const struct bz_mem *mem = world->judge->shadow.mem;
     struct bz_live_areas live;
-    struct bz_image_layout layout;
     bz_snapshot_look(world, &live);
     if (!reserve(snapshot, sizeof live.head + live.head.blocks_bytes + bz_image_bytes(world->loop) +
                                bz_arena_record_bytes(mem))) {
@@ -166,27 +165,22 @@ bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot
     memcpy(snapshot->bytes, &live.head, sizeof live.head);
     snapshot->lag_ns = world->judge->lag_ns;
     char *image = bz_arena_save_blocks(mem, snapshot->bytes + sizeof live.head);
-    size_t image_bytes = bz_image_save(world->loop, image, &layout);
+    size_t image_bytes = bz_image_save(world->loop, image, &snapshot->layout);
     (void)bz_arena_save_record(mem, image + image_bytes);
-    size_t image_offset = (size_t)(image - snapshot->bytes);
-    snapshot->state_bytes = image_offset + layout.state_bytes;
-    snapshot->queue_offset = image_offset + layout.queue_offset;
-    snapshot->queue_count = layout.queue_count;
-    snapshot->stacks_offset = image_offset + layout.stacks_offset;
-    snapshot->table_offset = image_offset + layout.table_offset;
-    snapshot->stack_count = layout.stack_count;
+    snapshot->record = image + image_bytes;
+    snapshot->image = image;
+    snapshot->state_bytes = (size_t)(image - snapshot->bytes) + snapshot->layout.state_bytes;
     snapshot->areas[BZ_AREA_HEAD].bytes = snapshot->bytes;
     snapshot->areas[BZ_AREA_SHADOW].bytes = snapshot->bytes + sizeof live.head;
-    snapshot->areas[BZ_AREA_LOOP].bytes = image + layout.loop_offset;
-    snapshot->areas[BZ_AREA_BLOCKS].bytes = image + layout.blocks_offset;
+    snapshot->areas[BZ_AREA_LOOP].bytes = image;
+    snapshot->areas[BZ_AREA_BLOCKS].bytes = image + sizeof *world->loop;
     for (int area = 0; area < BZ_AREAS; area++) {
         snapshot->areas[area].count = live.areas[area].count;
     }
     return true;
 }
 
-/* `has_blocks`: the blocks and the stacks are as in the snapshot already. */
-static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, bool has_blocks) {
+void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
     const struct bz_snapshot_head *head =
         (const struct bz_snapshot_head *)(const void *)snapshot->bytes;
     struct bz_native *native = bz_native_of(world);
@@ -196,34 +190,16 @@ static void restore(struct bz_world *world, const struct bz_snapshot *snapshot, 
     judge->cancels_left = head->cancels_left;
     judge->lag_ns = snapshot->lag_ns;
     native->outside_is_past = head->outside_is_past != 0;
-    const char *from = snapshot->bytes + sizeof *head;
-    if (!has_blocks) {
-        (void)bz_arena_restore_blocks(judge->shadow.mem, from, head->blocks_bytes);
-    }
-    from += head->blocks_bytes;
-    from +=
-        has_blocks ? bz_image_restore_rest(world->loop, from) : bz_image_restore(world->loop, from);
-    (void)bz_arena_restore_record(judge->shadow.mem, from);
+    (void)bz_arena_restore_blocks(judge->shadow.mem, snapshot->bytes + sizeof *head,
+                                  head->blocks_bytes);
+    bz_image_restore(world->loop, snapshot->image, &snapshot->layout);
+    (void)bz_arena_restore_record(judge->shadow.mem, snapshot->record);
     judge->call.kind = 0;
     judge->end = BZ_RUN_PASSED;
     judge->is_stopped = false;
     judge->overtime.is_livelock = false; /* bz_judge_exhaust() */
     judge->violation.oracle = NULL;
     forget_steps(native);
-}
-
-void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot) {
-    restore(world, snapshot, false);
-}
-
-void bz_snapshot_undo(struct bz_world *world, const struct bz_undo *undo) {
-    for (uint32_t index = 0; index < undo->count; index++) {
-        *undo->words[index].at = undo->words[index].was;
-    }
-    for (uint32_t index = 0; index < undo->range_count; index++) {
-        memcpy(undo->ranges[index].at, undo->ranges[index].was, undo->ranges[index].bytes);
-    }
-    restore(world, undo->snapshot, true);
 }
 
 void bz_snapshot_fini(struct bz_snapshot *snapshot) {

@@ -58,12 +58,10 @@ struct bz_live_areas {
 struct bz_snapshot {
     char *bytes;
     size_t capacity;
-    size_t state_bytes;  /* two snapshots that are equal in these bytes are of one state */
-    size_t queue_offset; /* where the pointers of the ready queue are in them */
-    uint32_t queue_count;
-    size_t stacks_offset; /* of the live bytes of stacks, which `stacks_table` describes */
-    size_t table_offset;
-    uint32_t stack_count;
+    size_t state_bytes; /* two snapshots that are equal in these bytes are of one state */
+    const char *image;  /* of the loop, among the bytes */
+    const char *record; /* of the judge's arena, likewise */
+    struct bz_image_layout layout;
     struct bz_snapshot_area areas[BZ_AREAS];
     uint64_t lag_ns; /* of the path to it: no part of the state, unless the bound on lag bites */
 };
@@ -85,36 +83,9 @@ void bz_snapshot_look(const struct bz_world *world, struct bz_live_areas *live);
 bool bz_snapshot_save(const struct bz_world *world, struct bz_snapshot *snapshot);
 void bz_snapshot_restore(struct bz_world *world, const struct bz_snapshot *snapshot);
 
-/* How a world differs from a snapshot, for who has compared them: the words in which the areas and
- * the stacks differ, but for the head, and ranges of the snapshot that the world does not have.
- * Words that the snapshot does not have are left out. */
-#define BZ_UNDO_WORDS_MAX 512u
-#define BZ_UNDO_RANGES_MAX 4u
+void bz_snapshot_fini(struct bz_snapshot *snapshot);
 
 /* A word of memory of whatever type. */
 typedef uint64_t __attribute__((may_alias)) bz_any_word;
-
-struct bz_undo_word {
-    bz_any_word *at;
-    uint64_t was;
-};
-
-struct bz_undo_range {
-    char *at;
-    const char *was;
-    size_t bytes;
-};
-
-struct bz_undo {
-    const struct bz_snapshot *snapshot; /* NULL: it is not known, or there are too many words */
-    uint32_t count;
-    uint32_t range_count;
-    struct bz_undo_word words[BZ_UNDO_WORDS_MAX];
-    struct bz_undo_range ranges[BZ_UNDO_RANGES_MAX];
-};
-
-/* bz_snapshot_restore() of undo->snapshot, if the world has not changed since. O(words + tasks). */
-void bz_snapshot_undo(struct bz_world *world, const struct bz_undo *undo);
-void bz_snapshot_fini(struct bz_snapshot *snapshot);
 
 #endif

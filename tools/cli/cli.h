@@ -5,7 +5,6 @@
 #ifndef BZ_TOOLS_CLI_CLI_H
 #define BZ_TOOLS_CLI_CLI_H
 
-#include <argp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +28,8 @@ struct bz_command {
     const char *summary;
     int (*run)(int argc, char **argv);
 };
-extern const struct bz_command bz_commands[];
+/* Those of `buzzer`; another program sets its own before bz_cli_main(). */
+extern const struct bz_command *bz_commands;
 
 /* NULL after a message, if there is none of that name. */
 const struct bz_command *bz_commands_find(const char *name);
@@ -49,10 +49,8 @@ int bz_command_diff(int argc, char **argv);
 int bz_command_explore(int argc, char **argv);
 int bz_command_fuzz(int argc, char **argv);
 int bz_command_help(int argc, char **argv);
-int bz_command_lockstep(int argc, char **argv);
 int bz_command_list(int argc, char **argv);
 int bz_command_merge(int argc, char **argv);
-int bz_command_mutants(int argc, char **argv);
 int bz_command_new(int argc, char **argv);
 int bz_command_replay(int argc, char **argv);
 int bz_command_explain(int argc, char **argv);
@@ -78,20 +76,18 @@ extern int bz_cli_replay_verdict;
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);
 
-/* Sets argp's exit code and checks stdout at exit. Called first in main(). */
+/* Checks stdout at exit. Called first in main(). */
 void bz_cli_begin(void);
 
 /* The exit code of main(). With plug-ins, it ends the process here: their destructors do not run.
  */
 int bz_cli_end(int code);
 
-/* Parses a command line with argp. A usage error ends the process with BZ_EXIT_USAGE; for an
- * unknown long option the message names the nearest one. */
-void bz_cli_parse(const struct argp *argp, int argc, char **argv, void *input);
+struct bz_parse;
 
 /* A usage error: prints the message with a hint at --help, and ends the process with BZ_EXIT_USAGE.
  */
-void bz_cli_misuse(const struct argp_state *state, const char *format, ...)
+void bz_cli_misuse(const struct bz_parse *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix

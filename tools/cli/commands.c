@@ -5,12 +5,10 @@
 
 #include "tools/cli/cli.h"
 #include "tools/cli/exit_report.h"
+#include "tools/cli/options.h"
 #include "tools/cli/removed.h"
-#include "traces/lack.h"
 
-const char *argp_program_version = "buzzer " BZ_VERSION;
-
-const struct bz_command bz_commands[] = {
+static const struct bz_command shipped[] = {
     {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
     {"run", "run a scenario under many seeded schedules", bz_command_run},
     {"merge", "join the shards of a campaign into one report", bz_command_merge},
@@ -23,11 +21,7 @@ const struct bz_command bz_commands[] = {
     {"corpus", "replay every trace of a folder, also on fixed code", bz_command_corpus},
     {"explore", "search every schedule of a scenario", bz_command_explore},
     {"spec", "search all states of an executable specification", bz_command_spec},
-    {"mutants", "plant faults in the primitives, and see which oracle finds each",
-     bz_command_mutants},
     {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
-    {"lockstep", "compare a reference with the real interpreter, step by step",
-     bz_command_lockstep},
     {"check-plugin", "check that a plug-in keeps the contract of a variant",
      bz_command_check_plugin},
     {"new", "write the skeleton of a new variant or scenario", bz_command_new},
@@ -36,58 +30,50 @@ const struct bz_command bz_commands[] = {
     {"completion", "print the completion script for a shell", bz_command_completion},
     {NULL, NULL, NULL},
 };
-#define COMMAND_COUNT (sizeof bz_commands / sizeof bz_commands[0] - 1)
+#define COMMANDS_MAX (sizeof shipped / sizeof shipped[0])
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    int *command_index = state->input;
-    (void)arg;
-    if (key == ARGP_KEY_ARG) {
-        /* the rest is parsed by the command */
-        *command_index = state->next - 1;
-        state->next = state->argc;
-    } else if (key == ARGP_KEY_NO_ARGS) {
+const struct bz_command *bz_commands = shipped;
+
+static void check_command(struct bz_parse *state, void *target) {
+    if (*(const char **)target == NULL) {
         bz_cli_misuse(state, "a command is missing");
-    } else {
-        return ARGP_ERR_UNKNOWN;
     }
-    return 0;
 }
 
-/* Adds the list of commands to the help; argp frees the text. */
-static char *help_filter(int key, const char *text, void *input) {
-    (void)input;
-    if (key != ARGP_KEY_HELP_POST_DOC) {
-        return (char *)(uintptr_t)text;
+/* Reads what stands before the name of a command, and that name. */
+static const char *read_name(int argc, char **argv) {
+    char doc[4096] = "Tests asynchronous locks and semaphores under seeded schedules and "
+                     "cancellations, and replays what it finds.\vCommands:\n";
+    size_t used = strlen(doc);
+    const char *name = NULL;
+    for (const struct bz_command *command = bz_commands; command->name != NULL; command++) {
+        used += (size_t)snprintf(doc + used, sizeof doc - used, "  %-12s %s\n", command->name,
+                                 command->summary);
     }
-    char *list = bz_lack_check(malloc(4096), "the help");
-    int length = snprintf(list, 4096, "Commands:\n");
-    for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        length += snprintf(list + length, 4096 - (size_t)length, "  %-12s %s\n",
-                           bz_commands[index].name, bz_commands[index].summary);
-    }
-    snprintf(list + length, 4096 - (size_t)length,
-             "\n'buzzer help COMMAND' describes one, and so does the manual page "
-             "buzzer-COMMAND(1).\n\n"
-             "Exit status: 0 the property holds, or the replay matched; 1 a violation was found; "
-             "2 usage, bad input or environment; 3 a replay diverged; 4 a required window was "
-             "never hit; 5 interrupted or out of budget; 70 internal error, or out of memory.");
-    return list;
+    snprintf(doc + used, sizeof doc - used,
+             "\n'%s COMMAND --help' describes one; 'man buzzer' and 'man buzzer-COMMAND' are the "
+             "manual.\n\nExit status: 0 the property holds, or the replay matched; 1 a violation "
+             "was found; 2 usage, bad input or environment; 3 a replay diverged; 4 a required "
+             "window was never hit; 5 interrupted or out of budget; 70 internal error, or out of "
+             "memory.",
+             bz_cli_program);
+    const struct bz_syntax syntax = {.target = &name,
+                                     .args_doc = "COMMAND [ARGUMENT...]",
+                                     .arguments = &name,
+                                     .arguments_max = 1,
+                                     .doc = doc,
+                                     .check = check_command};
+    (void)bz_options_parse(&syntax, argc, argv);
+    return name;
 }
-
-static const struct argp argp = {
-    .parser = parse_option,
-    .args_doc = "COMMAND [ARGUMENT...]",
-    .doc = "Tests asynchronous locks and semaphores under seeded schedules and cancellations, "
-           "and replays what it finds.\v",
-    .help_filter = help_filter,
-};
 
 const struct bz_command *bz_commands_find(const char *name) {
-    const char *names[COMMAND_COUNT];
-    for (size_t index = 0; index < COMMAND_COUNT; index++) {
-        names[index] = bz_commands[index].name;
-        if (strcmp(name, names[index]) == 0) {
-            return &bz_commands[index];
+    const char *names[COMMANDS_MAX];
+    size_t count = 0;
+    for (const struct bz_command *command = bz_commands; command->name != NULL; command++) {
+        names[count++] = command->name;
+        if (strcmp(name, command->name) == 0) {
+            return command;
         }
     }
     const struct bz_gone *gone = bz_gone_find(name, NULL, NULL);
@@ -95,7 +81,7 @@ const struct bz_command *bz_commands_find(const char *name) {
         bz_gone_refuse(bz_cli_program, gone);
     }
     bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
-                bz_cli_hint(name, names, COMMAND_COUNT), bz_cli_program);
+                bz_cli_hint(name, names, count), bz_cli_program);
     return NULL;
 }
 
@@ -114,14 +100,12 @@ void bz_commands_help(void) {
     char name[64];
     char help[] = "--help";
     char *words[] = {name, help, NULL};
-    int command_index = 0;
     snprintf(name, sizeof name, "%s", bz_cli_program);
-    bz_cli_parse(&argp, 2, words, &command_index);
+    (void)read_name(2, words);
 }
 
 int bz_cli_main(int argc, char **argv) {
     static char name[64];
-    int command_index = 0;
     int index = 1;
     snprintf(name, sizeof name, "%s", bz_cli_program);
     bz_cli_begin();
@@ -133,9 +117,8 @@ int bz_cli_main(int argc, char **argv) {
     while (index < argc && argv[index][0] == '-') {
         index++;
     }
-    bz_cli_parse(&argp, index < argc ? index + 1 : argc, argv, &command_index);
-    const struct bz_command *command = bz_commands_find(argv[command_index]);
-    return bz_cli_end(command == NULL
-                          ? BZ_EXIT_USAGE
-                          : bz_commands_call(command, argc - command_index, argv + command_index));
+    const struct bz_command *command =
+        bz_commands_find(read_name(index < argc ? index + 1 : argc, argv));
+    return bz_cli_end(command == NULL ? BZ_EXIT_USAGE
+                                      : bz_commands_call(command, argc - index, argv + index));
 }

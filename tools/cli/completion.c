@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/mutants/mutants.h"
 #include "sim/choice/strategy.h"
 #include "sim/explore/explore.h"
 #include "tools/cli/cli.h"
@@ -16,9 +15,7 @@
 
 /* The command line, as far as it is known. */
 static struct {
-    const char *const *words; /* those behind the command */
-    size_t count;             /* at least one; the last one is asked for */
-    const char *scenario;     /* NULL: the words name none */
+    const char *scenario; /* NULL: the words name none */
     /* A candidate is printed behind `lead`, if it begins with `start`. */
     char lead[VALUE_BYTES];
     const char *start;
@@ -134,12 +131,6 @@ static void offer_reductions(void) {
     }
 }
 
-static void offer_mutants(void) {
-    for (const struct bz_mutant *mutant = bz_mutants; mutant->name != NULL; mutant++) {
-        offer_word(mutant->name, mutant->source);
-    }
-}
-
 static void offer_files(void) {
     puts(":files");
 }
@@ -152,13 +143,19 @@ static const struct {
     const char *name; /* in the help */
     void (*offer)(void);
 } kinds[] = {
-    {"COMMAND", offer_commands}, {"DIR", offer_folders},
-    {"ENTRY", offer_entries},    {"FILE", offer_files},
-    {"FILE.so", offer_files},    {"LIST", offer_reductions},
-    {"MUTANT", offer_mutants},   {"NAME=VALUE", offer_parameters},
-    {"P", offer_primitives},     {"PYTHON", offer_files},
-    {"S", offer_strategies},     {"SCENARIO", offer_scenarios},
-    {"TRACE.json", offer_files}, {"V", offer_variants},
+    {"COMMAND", offer_commands},
+    {"DIR", offer_folders},
+    {"ENTRY", offer_entries},
+    {"FILE", offer_files},
+    {"FILE.so", offer_files},
+    {"LIST", offer_reductions},
+    {"NAME=VALUE", offer_parameters},
+    {"P", offer_primitives},
+    {"PYTHON", offer_files},
+    {"S", offer_strategies},
+    {"SCENARIO", offer_scenarios},
+    {"TRACE.json", offer_files},
+    {"V", offer_variants},
     {"WINDOWS", offer_windows},
 };
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
@@ -186,36 +183,12 @@ static void offer_values(const char *argument, size_t length) {
 
 /* --- a command -------------------------------------------------------------------------------- */
 
-/* The option that a word names: in full, as "--runs", "--runs=3" or "-o". NULL: none. */
-static const struct bz_option *find(const struct bz_option *options, size_t count,
-                                    const char *word) {
-    for (size_t index = 0; index < count; index++) {
-        const struct bz_option *option = &options[index];
-        size_t length = option->name != NULL ? strlen(option->name) : 0;
-        bool is_long = length > 0 && strncmp(word, "--", 2) == 0 &&
-                       strncmp(word + 2, option->name, length) == 0 &&
-                       (word[2 + length] == '\0' || word[2 + length] == '=');
-        bool is_short = length > 0 && option->letter != 0 && word[0] == '-' &&
-                        word[1] == option->letter && word[2] == '\0';
-        if (is_long || is_short) {
-            return option;
-        }
-    }
-    return NULL;
-}
-
 static void offer_options(const struct bz_option *options, size_t count) {
-    static const struct bz_option everywhere[] = {
-        {.name = "help", .help = "Give this help list"},
-        {.name = "usage", .help = "Give a short usage message"},
-        {.name = "version", .help = "Print program version"}};
-    for (size_t index = 0; index < count + 3; index++) {
-        const struct bz_option *option =
-            index < count ? &options[index] : &everywhere[index - count];
-        if (option->name != NULL) {
+    for (size_t index = 0; index < count; index++) {
+        if (options[index].name != NULL) {
             char word[VALUE_BYTES];
-            snprintf(word, sizeof word, "--%s", option->name);
-            offer_word(word, option->help);
+            snprintf(word, sizeof word, "--%s", options[index].name);
+            offer_word(word, options[index].help);
         }
     }
 }
@@ -237,76 +210,59 @@ static void offer_argument(const char *usage, size_t place) {
     }
 }
 
-/* Whether the word is the value of the one before it, or an option with its value; sets both. */
-static bool is_value(const struct bz_option *pending, const struct bz_option *option,
-                     const char *word, const char **value) {
-    const char *equals = strchr(word, '=');
-    *value = pending != NULL ? word : option != NULL && equals != NULL ? equals + 1 : NULL;
-    return *value != NULL;
-}
-
-static void load(const char *file) {
-    (void)bz_plugins_load(file, bz_cli_program); /* without it, there are its names less */
-}
-
-static void offer_all(const struct bz_syntax *syntax, const struct bz_option *options,
-                      size_t count) {
-    const struct bz_option *pending = NULL; /* whose value comes next */
-    const char *value = NULL;
-    bool has_ended = false; /* "--": the rest are arguments */
-    size_t arguments = 0;
-    for (size_t index = 0; index + 1 < line.count; index++) {
-        const char *word = line.words[index];
-        bool is_option = !has_ended && word[0] == '-' && word[1] != '\0';
-        const struct bz_option *option = is_option ? find(options, count, word) : NULL;
-        if (is_value(pending, option, word, &value)) {
-            const struct bz_option *owner = pending != NULL ? pending : option;
-            if (strcmp(owner->name, "plugin") == 0) {
-                load(value);
-            }
-            pending = NULL;
-        } else if (is_option) {
-            pending = option != NULL && option->argument != NULL ? option : NULL;
-            has_ended = strcmp(word, "--") == 0;
-        } else {
-            line.scenario = arguments++ == 0 && syntax->program != NULL ? word : line.scenario;
+/* Whether the word is an option with the begin of its value. */
+static bool offer_value(const struct bz_line *given, const char *word) {
+    size_t length = strcspn(word, "=");
+    for (size_t index = 0; word[length] == '=' && index < given->option_count; index++) {
+        const struct bz_option *option = &given->options[index];
+        if (option->argument != NULL && strncmp(word, "--", 2) == 0 &&
+            strncmp(word + 2, option->name, length - 2) == 0 && option->name[length - 2] == '\0') {
+            snprintf(line.lead, sizeof line.lead, "%.*s=", (int)length, word);
+            line.start = word + length + 1;
+            offer_values(option->argument, strlen(option->argument));
+            return true;
         }
     }
-    const char *word = line.words[line.count - 1];
-    const struct bz_option *option =
-        has_ended || pending != NULL ? NULL : find(options, count, word);
-    line.start = word;
+    return false;
+}
+
+static void offer_all(const struct bz_syntax *syntax, const struct bz_line *given) {
+    const struct bz_option *pending = NULL; /* whose value comes next */
+    size_t arguments = 0;
+    for (size_t index = 0; index < given->word_count; index++) {
+        const struct bz_given *word = &given->words[index];
+        pending = word->option != NULL && word->option->argument != NULL && word->value == NULL
+                      ? word->option
+                      : NULL;
+        if (word->option == NULL) {
+            line.scenario =
+                arguments++ == 0 && syntax->program != NULL ? word->value : line.scenario;
+        } else if (strcmp(word->option->name, "plugin") == 0 && word->value != NULL) {
+            (void)bz_plugins_load(word->value, bz_cli_program); /* without it, its names lack */
+        }
+    }
     if (pending != NULL) {
         offer_values(pending->argument, strlen(pending->argument));
-    } else if (is_value(pending, option, word, &value) && option->argument != NULL) {
-        snprintf(line.lead, sizeof line.lead, "%.*s", (int)(value - word), word);
-        line.start = value;
-        offer_values(option->argument, strlen(option->argument));
-    } else if (word[0] == '-' && !has_ended) {
-        offer_options(options, count);
-    } else {
+    } else if (line.start[0] != '-' || given->has_ended) {
         offer_argument(syntax->args_doc, arguments);
+    } else if (!offer_value(given, line.start)) {
+        offer_options(given->options, given->option_count);
     }
 }
 
-void bz_completion_print(size_t count, const char *const *words) {
-    char *none[] = {NULL, NULL};
-    size_t place = 0;
+void bz_completion_print(size_t count, char **words) {
     line.start = count > 0 ? words[count - 1] : "";
     if (count <= 1) {
         offer_commands();
         if (line.start[0] == '-') {
-            offer_options(NULL, 0);
+            offer_options(bz_options_everywhere, 3);
         }
         return;
     }
-    while (bz_commands[place].name != NULL && strcmp(bz_commands[place].name, words[0]) != 0) {
-        place++;
-    }
-    if (bz_commands[place].name != NULL) {
-        line.words = words + 1;
-        line.count = count - 1;
-        bz_options_show = offer_all;
-        (void)bz_commands_call(&bz_commands[place], 1, none);
+    for (const struct bz_command *command = bz_commands; command->name != NULL; command++) {
+        if (strcmp(command->name, words[0]) == 0) {
+            bz_options_show = offer_all;
+            (void)bz_commands_call(command, (int)count - 1, words);
+        }
     }
 }

@@ -11,6 +11,6 @@
  * A value is completed by the name that its option or argument has in the help: "any|fifo" stands
  * for these words, "V" for a variant, and so on (`kinds` in completion.c). The plug-ins that
  * --plugin names are loaded, for their variants and scenarios. */
-void bz_completion_print(size_t count, const char *const *words);
+void bz_completion_print(size_t count, char **words);
 
 #endif

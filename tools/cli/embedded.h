@@ -28,10 +28,10 @@ extern const struct bz_embedded bz_gdb_scripts[];
 /* The templates of `buzzer show`: page.html, player.py */
 extern const struct bz_embedded bz_show_templates[];
 
-/* The player of `buzzer lockstep`: player.py, and deferreds.py for Twisted */
+/* The player of `buzzer-lab lockstep`: player.py, and deferreds.py for Twisted */
 extern const struct bz_embedded bz_lockstep_scripts[];
 
-/* What is written by hand of manual pages: manual.mdoc, buzzer.1 (tools/cli/manual.c) */
+/* What is written by hand of manual pages: manual.txt, buzzer.1 (tools/cli/manual.c) */
 extern const struct bz_embedded bz_manual_parts[];
 
 /* What `buzzer completion` prints: buzzer.bash */

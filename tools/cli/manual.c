@@ -6,7 +6,7 @@
 #include "tools/cli/embedded.h"
 #include "tools/cli/options.h"
 
-#define LINE_COLUMNS 72
+#define LINE_COLUMNS 64 /* before dashes are escaped */
 
 static const struct bz_command *shown;
 
@@ -100,8 +100,7 @@ static void put_options(const struct bz_option *options, size_t count) {
         put_option(option);
         put_text(option->help, strlen(option->help));
     }
-    printf("%s", is_listing ? ".El\n.Pp\n" : "");
-    printf("Every command also has\n.Fl \\-help , \\-usage\nand\n.Fl \\-version .\n");
+    printf("%s", is_listing ? ".El\n" : "");
 }
 
 static void put_status(const char *status) {
@@ -110,21 +109,58 @@ static void put_status(const char *status) {
     printf(".Xr buzzer 1\nlists all.\n");
 }
 
-/* What manual.mdoc has of the command: from the line behind its name to the next name. */
+/* What manual.txt has of the command: from the line behind its name to the next name. */
 static const char *part_of(const char *name, size_t *length) {
     char mark[64];
-    size_t mark_length = (size_t)snprintf(mark, sizeof mark, "\n.\\\" %s\n", name);
-    const char *part = strstr(bz_embedded_text(bz_manual_parts, "manual.mdoc"), mark);
+    size_t mark_length = (size_t)snprintf(mark, sizeof mark, "\n== %s\n", name);
+    const char *part = strstr(bz_embedded_text(bz_manual_parts, "manual.txt"), mark);
     part = part != NULL ? part + mark_length : "";
-    const char *end = strstr(part, "\n.\\\" ");
+    const char *end = strstr(part, "\n== ");
     *length = end != NULL ? (size_t)(end + 1 - part) : strlen(part);
     return part;
 }
 
-static void put_page(const struct bz_syntax *syntax, const struct bz_option *options,
-                     size_t count) {
+/* A line of code. */
+static void put_code(const char *text, size_t length) {
+    printf(".Dl ");
+    for (size_t index = 0; index < length; index++) {
+        fputs(text[index] == '"'    ? "\\(dq"
+              : text[index] == '\\' ? "\\e"
+                                    : (const char[]){text[index], '\0'},
+              stdout);
+    }
+    putchar('\n');
+}
+
+/* Paragraphs, headings and code; a paragraph behind a heading needs no macro. */
+static void put_prose(const char *text, const char *end, bool is_begun) {
+    bool was_code = false;
+    while (text < end) {
+        size_t length = strcspn(text, "\n");
+        bool is_code = strncmp(text, "    ", 4) == 0;
+        bool is_heading = strncmp(text, "# ", 2) == 0;
+        if (is_heading) {
+            bool is_section = strncmp(text, "# EXAMPLES", 10) == 0;
+            printf(".%s %.*s\n", is_section ? "Sh" : "Ss", (int)length - 2, text + 2);
+        } else if (length > 0 && !is_begun && !(is_code && was_code)) {
+            printf(".Pp\n");
+        }
+        if (is_code) {
+            put_code(text + 4, length - 4);
+        } else if (!is_heading && length > 0) {
+            const char *blank = strstr(text, "\n\n");
+            length = (size_t)((blank != NULL && blank < end ? blank : end) - text);
+            put_text(text, length);
+        }
+        is_begun = is_heading || (is_begun && length == 0);
+        was_code = is_code;
+        text += length + 1;
+    }
+}
+
+static void put_page(const struct bz_syntax *syntax, const struct bz_line *line) {
     static const char status_mark[] = "Exit status: ";
-    static const char examples_mark[] = ".Sh EXAMPLES\n";
+    static const char examples_mark[] = "# EXAMPLES\n";
     size_t length;
     const char *part = part_of(shown->name, &length);
     const char *end = part + length;
@@ -134,10 +170,11 @@ static void put_page(const struct bz_syntax *syntax, const struct bz_option *opt
     put_head(syntax);
     printf(".Sh DESCRIPTION\n");
     put_text(syntax->doc, status != NULL ? (size_t)(status - syntax->doc) : strlen(syntax->doc));
-    printf("%.*s", (int)(examples - part), part);
-    put_options(options, count);
+    put_prose(part, examples, false);
+    put_options(line->options, line->option_count);
     put_status(status != NULL ? status + sizeof status_mark - 1 : "");
-    printf("%.*s.Sh SEE ALSO\n.Xr buzzer 1\n", (int)(end - examples), examples);
+    put_prose(examples, end, true);
+    printf(".Sh SEE ALSO\n.Xr buzzer 1\n");
 }
 
 void bz_manual_print(const struct bz_command *command) {

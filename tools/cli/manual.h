@@ -1,6 +1,6 @@
 /* Manual pages in mdoc(7). That of a command is made of its table of options, so that they are
- * described once, and of its part of tools/cli/manual/manual.mdoc, which is written by hand: what
- * stands in the DESCRIPTION, and from a line ".Sh EXAMPLES" on, what stands behind the EXIT STATUS.
+ * described once, and of its part of tools/cli/manual/manual.txt, which is written by hand: what
+ * stands in the DESCRIPTION, and from a line "# EXAMPLES" on, what stands behind the EXIT STATUS.
  */
 #ifndef BZ_TOOLS_CLI_MANUAL_H
 #define BZ_TOOLS_CLI_MANUAL_H

@@ -1,6 +1,7 @@
 #include "tools/cli/options.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,11 @@
 #include "sim/judge/record.h"
 #include "sim/program/settings.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/exit_report.h"
+#include "tools/cli/removed.h"
 #include "tools/plugin/plugins.h"
+#include "tools/report/text_output.h"
+#include "traces/lack.h"
 #include "traces/text.h"
 
 #define OPTIONS_MAX 40u
@@ -17,25 +22,36 @@
 #define STEP_MS_MAX 1000000u
 #define MEMORY_MIB_MIN 16u
 #define MEMORY_MIB_MAX (UINT64_C(1) << 30)
-#define KEY_FIRST 0x1000 /* of options without a letter */
+#define HELP_COLUMN 29 /* of the texts of options */
 
-/* All options of a command, with the struct that each is stored in. */
-struct parser {
+/* The command line of a command, and all its options. */
+struct bz_parse {
+    const char *name; /* of the command */
     const struct bz_syntax *syntax;
-    struct argp_option listed[OPTIONS_MAX + 1];
     struct bz_option options[OPTIONS_MAX];
-    void *targets[OPTIONS_MAX];
+    void *targets[OPTIONS_MAX]; /* the struct that each is stored in */
     bool is_given[OPTIONS_MAX];
     size_t count;
     size_t argument_count;
     const char *plugins[PLUGINS_MAX];
     size_t plugin_count;
+    struct bz_given *words;
+    size_t word_count;
+    bool has_ended;             /* by "--" */
+    const struct bz_gone *gone; /* the first word that an earlier version had; NULL: none */
+    char mistake[512];          /* the first one; empty: none */
 };
+
+const struct bz_option bz_options_everywhere[] = {
+    {.name = "help", .help = "Give this help list", .letter = '?'},
+    {.name = "usage", .help = "Give a short usage message"},
+    {.name = "version", .help = "Print program version", .letter = 'V'},
+    {NULL}};
 
 /* --- what all commands share ------------------------------------------------------------------ */
 
-static void add_plugin(struct argp_state *state, void *target, const char *name, char *text) {
-    struct parser *parser = target;
+static void add_plugin(struct bz_parse *state, void *target, const char *name, char *text) {
+    struct bz_parse *parser = target;
     (void)name;
     if (parser->plugin_count == PLUGINS_MAX) {
         bz_cli_misuse(state, "more than %u plug-ins", PLUGINS_MAX);
@@ -43,13 +59,13 @@ static void add_plugin(struct argp_state *state, void *target, const char *name,
     parser->plugins[parser->plugin_count++] = text;
 }
 
-static void set_step_time(struct argp_state *state, void *target, const char *name, char *text) {
+static void set_step_time(struct bz_parse *state, void *target, const char *name, char *text) {
     (void)target;
     bz_cli_catalog.contain.step_ns =
         bz_option_number(state, name, text, 1, STEP_MS_MAX) * UINT64_C(1000000);
 }
 
-static void set_memory(struct argp_state *state, void *target, const char *name, char *text) {
+static void set_memory(struct bz_parse *state, void *target, const char *name, char *text) {
     (void)target;
     bz_cli_catalog.contain.memory_bytes =
         bz_option_number(state, name, text, MEMORY_MIB_MIN, MEMORY_MIB_MAX) << 20u;
@@ -69,7 +85,7 @@ static const struct bz_option limit_options[] = {
     {NULL},
 };
 
-static void add_setting(struct argp_state *state, void *target, const char *name, char *value) {
+static void add_setting(struct bz_parse *state, void *target, const char *name, char *value) {
     struct bz_options *options = target;
     const char *other = bz_options_setting(options, name);
     if (other != NULL) {
@@ -82,7 +98,7 @@ static void add_setting(struct argp_state *state, void *target, const char *name
     options->settings[options->setting_count++].value = value;
 }
 
-static void parse_set(struct argp_state *state, void *target, const char *name, char *text) {
+static void parse_set(struct bz_parse *state, void *target, const char *name, char *text) {
     char *equals = strchr(text, '=');
     (void)name;
     if (equals == NULL || equals == text) {
@@ -97,15 +113,15 @@ static const struct bz_option program_options[] = {
     {"variant", "V",
      "Implementation under test (default: the only variant of the plug-ins that fits; without "
      "plug-ins, buzzer)",
-     BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true, .is_stored = true},
     {"strategy", "S", "Strategy that makes the choices (default portfolio)", BZ_OPTION_PARSED,
-     .parse = add_setting},
+     .is_stored = true, .parse = add_setting},
     {"set", "NAME=VALUE", "Set a parameter of the scenario; 'buzzer list scenarios' shows them",
-     BZ_OPTION_PARSED, .parse = parse_set},
+     BZ_OPTION_PARSED, .is_stored = true, .parse = parse_set},
     {NULL},
 };
 
-static void add_variant(struct argp_state *state, void *target, const char *name, char *text) {
+static void add_variant(struct bz_parse *state, void *target, const char *name, char *text) {
     struct bz_options *options = target;
     (void)name;
     if (options->variant_count == BZ_OPTION_VARIANTS_MAX) {
@@ -114,71 +130,256 @@ static void add_variant(struct argp_state *state, void *target, const char *name
     options->variants[options->variant_count++] = text;
 }
 
-static const struct bz_option variants_option = {"variant", "V",
+static const struct bz_option variants_option = {"variant",
+                                                 "V",
                                                  "Implementation under test; may be given several "
                                                  "times (default: every variant of the plug-ins "
                                                  "that fits; without plug-ins, buzzer)",
-                                                 BZ_OPTION_PARSED, .parse = add_variant};
+                                                 BZ_OPTION_PARSED,
+                                                 .is_stored = true,
+                                                 .parse = add_variant};
 
-/* --- the parser ------------------------------------------------------------------------------- */
+/* --- the table of a command
+ * ------------------------------------------------------------------------------- */
 
-static int key_of(const struct bz_option *option, size_t index) {
-    return option->name == NULL ? 0 : option->letter != 0 ? option->letter : KEY_FIRST + (int)index;
-}
-
-static void add_option(struct parser *parser, const struct bz_option *option, void *target,
-                       int group) {
+static void add_option(struct bz_parse *parser, const struct bz_option *option, void *target) {
     BZ_CHECK(parser->count < OPTIONS_MAX);
-    parser->listed[parser->count] = (struct argp_option){.name = option->name,
-                                                         .key = key_of(option, parser->count),
-                                                         .arg = option->argument,
-                                                         .doc = option->help,
-                                                         .group = group};
     parser->targets[parser->count] = target;
     parser->options[parser->count++] = *option;
 }
 
-static void add_plugin_options(struct parser *parser) {
+static void add_plugin_options(struct bz_parse *parser) {
     const struct bz_syntax *syntax = parser->syntax;
     if (syntax->plugins == BZ_PLUGINS_NONE) {
         return;
     }
-    add_option(parser, &plugin_option, parser, 0);
+    add_option(parser, &plugin_option, parser);
     for (const struct bz_option *option = limit_options;
          syntax->plugins == BZ_PLUGINS_RUN && option->name != NULL; option++) {
         struct bz_option limit = *option;
         if (syntax->memory_help != NULL && option->parse == set_memory) {
             limit.help = syntax->memory_help;
         }
-        add_option(parser, &limit, parser, 0);
+        add_option(parser, &limit, parser);
     }
 }
 
-static void add_program_options(struct parser *parser) {
+static void add_program_options(struct bz_parse *parser) {
     struct bz_options *program = parser->syntax->program;
-    add_option(parser, &(struct bz_option){.help = "The program:"}, NULL, 1);
+    add_option(parser, &(struct bz_option){.help = "The program:"}, NULL);
     for (const struct bz_option *option = program_options; option->name != NULL; option++) {
         bool is_variant = strcmp(option->name, "variant") == 0;
         if (!parser->syntax->tries_every_choice || strcmp(option->name, "strategy") != 0) {
             add_option(parser,
                        is_variant && parser->syntax->takes_variants ? &variants_option : option,
-                       program, 1);
+                       program);
         }
     }
     for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
         if (setting->argument != NULL) {
-            struct bz_option option = {setting->name, setting->argument, setting->help,
-                                       BZ_OPTION_PARSED, .parse = add_setting};
-            add_option(parser, &option, program, 1);
+            struct bz_option option = {setting->name,    setting->argument, setting->help,
+                                       BZ_OPTION_PARSED, .is_stored = true, .parse = add_setting};
+            add_option(parser, &option, program);
         }
     }
 }
 
-static void store(struct parser *parser, size_t index, char *text, struct argp_state *state) {
+/* --- help ------------------------------------------------------------------------------------- */
+
+/* A text whose own line ends stay. */
+static void print_text(const char *prefix, const char *text, size_t length, unsigned indent) {
+    struct bz_wrap wrap = {.out = stdout};
+    char line[2048];
+    for (const char *end = text + length; text < end; prefix = "") {
+        size_t part = strcspn(text, "\n");
+        part = part < (size_t)(end - text) ? part : (size_t)(end - text);
+        snprintf(line, sizeof line, "%.*s", (int)part, text);
+        bz_wrap_print(&wrap, prefix, line, indent, BZ_COLOUR_NONE);
+        text += part + 1;
+    }
+}
+
+static void print_option(const struct bz_option *option) {
+    char prefix[128];
+    char letter[8] = "    ";
+    if (option->letter != 0) {
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    }
+    int column = snprintf(prefix, sizeof prefix, "  %s--%s%s%s", letter, option->name,
+                          option->argument != NULL ? "=" : "",
+                          option->argument != NULL ? option->argument : "");
+    snprintf(prefix + column, sizeof prefix - (size_t)column, "%*s",
+             column < HELP_COLUMN ? HELP_COLUMN - column : 2, "");
+    print_text(prefix, option->help, strlen(option->help), HELP_COLUMN);
+}
+
+static void print_help(const struct bz_parse *parser) {
+    const char *doc = parser->syntax->doc;
+    size_t length = strcspn(doc, "\v");
+    const char *arguments = parser->syntax->args_doc;
+    printf("Usage: %s [OPTION...] %s\n", parser->name, arguments == NULL ? "" : arguments);
+    print_text("", doc, length, 0);
+    printf("\n");
+    for (size_t index = 0; index < parser->count; index++) {
+        const struct bz_option *option = &parser->options[index];
+        if (option->name == NULL) {
+            printf("\n %s\n", option->help);
+        } else {
+            print_option(option);
+        }
+    }
+    if (doc[length] == '\v') {
+        printf("\n");
+        print_text("", doc + length + 1, strlen(doc + length + 1), 0);
+    }
+}
+
+static void print_usage(const struct bz_parse *parser) {
+    struct bz_text text = {0};
+    for (size_t index = 0; index < parser->count; index++) {
+        const struct bz_option *option = &parser->options[index];
+        if (option->name != NULL) {
+            bz_text_add(&text, "[--%s%s%s] ", option->name, option->argument != NULL ? "=" : "",
+                        option->argument != NULL ? option->argument : "");
+        }
+    }
+    bz_text_add(&text, "%s", parser->syntax->args_doc != NULL ? parser->syntax->args_doc : "");
+    char prefix[80];
+    snprintf(prefix, sizeof prefix, "Usage: %s ", parser->name);
+    print_text(prefix, text.bytes, text.length, 12);
+    bz_text_fini(&text);
+}
+
+void bz_cli_misuse(const struct bz_parse *state, const char *format, ...) {
+    char message[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    int code = bz_cli_fail(state->name, BZ_EXIT_USAGE, "%s", message);
+    fprintf(stderr, "Try '%s --help'.\n", state->name);
+    exit(code);
+}
+
+/* --- reading words ---------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static const struct bz_option *
+note_mistake(struct bz_parse *parser, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (parser->mistake[0] == '\0') {
+        vsnprintf(parser->mistake, sizeof parser->mistake, format, arguments);
+    }
+    va_end(arguments);
+    return NULL;
+}
+
+/* The option that `word` names or abbreviates, or NULL after a note. */
+static const struct bz_option *find_long(struct bz_parse *parser, const char *word, size_t length) {
+    const struct bz_option *found = NULL;
+    const char *names[OPTIONS_MAX];
+    size_t count = 0;
+    bool is_ambiguous = false;
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, word);
+    for (size_t index = 0; index < parser->count; index++) {
+        const struct bz_option *option = &parser->options[index];
+        if (option->name == NULL) {
+            continue;
+        }
+        names[count++] = option->name;
+        if (strncmp(option->name, word, length) == 0) {
+            is_ambiguous = found != NULL;
+            found = option;
+            if (option->name[length] == '\0') {
+                return option;
+            }
+        }
+    }
+    return found == NULL
+               ? note_mistake(parser, "no option '--%s'%s", name, bz_cli_hint(name, names, count))
+           : is_ambiguous ? note_mistake(parser, "option '--%s' is ambiguous", name)
+                          : found;
+}
+
+static const struct bz_option *find_letter(struct bz_parse *parser, char letter) {
+    for (size_t index = 0; index < parser->count; index++) {
+        if (parser->options[index].letter == letter) {
+            return &parser->options[index];
+        }
+    }
+    return note_mistake(parser, "no option '-%c'", letter);
+}
+
+/* "--name", "--name=VALUE", "-n", "-nVALUE"; `next` is the word behind it, or NULL. Returns whether
+ * that one is its value. */
+static bool read_option(struct bz_parse *parser, char *word, char *next) {
+    bool is_long = word[1] == '-';
+    size_t length = is_long ? strcspn(word + 2, "=") : 0;
+    char *value = is_long ? word + 2 + length + (word[2 + length] == '=') : word + 2;
+    bool has_value = is_long ? word[2 + length] == '=' : word[2] != '\0';
+    const struct bz_option *option =
+        is_long ? find_long(parser, word + 2, length) : find_letter(parser, word[1]);
+    bool takes = option != NULL && option->argument != NULL;
+    if (option != NULL && !takes && has_value) {
+        (void)note_mistake(parser, "option '--%s' takes no value", option->name);
+    } else if (takes && !has_value && next == NULL) {
+        (void)note_mistake(parser, "option '--%s' requires an argument, %s", option->name,
+                           option->argument);
+    }
+    value = has_value ? value : takes ? next : NULL;
+    if (is_long && parser->gone == NULL) {
+        parser->gone = bz_gone_find(parser->name, option != NULL ? option->name : word + 2, value);
+    }
+    if (option != NULL) {
+        parser->words[parser->word_count++] = (struct bz_given){option, value};
+    }
+    return takes && !has_value && next != NULL;
+}
+
+/* What follows "--" is no option. */
+static void read_words(struct bz_parse *parser, int argc, char **argv) {
+    for (int index = 1; index < argc; index++) {
+        char *word = argv[index];
+        if (!parser->has_ended && strcmp(word, "--") == 0) {
+            parser->has_ended = true;
+        } else if (!parser->has_ended && word[0] == '-' && word[1] != '\0') {
+            index += read_option(parser, word, index + 1 < argc ? argv[index + 1] : NULL);
+        } else {
+            parser->words[parser->word_count++] = (struct bz_given){NULL, word};
+            if (parser->gone == NULL && !parser->has_ended) {
+                parser->gone = bz_gone_find(parser->name, NULL, word);
+            }
+        }
+    }
+}
+
+/* Asks for help, among the words before a mistake? Then the process ends. */
+static void answer_help(const struct bz_parse *parser) {
+    for (size_t index = 0; index < parser->word_count; index++) {
+        const struct bz_option *option = parser->words[index].option;
+        size_t which = 0;
+        while (option != NULL && which < 3 &&
+               strcmp(option->name, bz_options_everywhere[which].name) != 0) {
+            which++;
+        }
+        if (option == NULL || which == 3) {
+            continue;
+        }
+        if (which == 2) {
+            printf("buzzer " BZ_VERSION "\n");
+        } else {
+            (which == 0 ? print_help : print_usage)(parser);
+        }
+        exit(BZ_EXIT_OK);
+    }
+}
+
+static void store(struct bz_parse *parser, size_t index, char *text) {
     const struct bz_option *option = &parser->options[index];
     void *member = (char *)parser->targets[index] + option->offset;
     if (option->is_once && parser->is_given[index]) {
-        bz_cli_misuse(state, "--%s is given twice", option->name);
+        bz_cli_misuse(parser, "--%s is given twice", option->name);
     }
     parser->is_given[index] = true;
     switch (option->type) {
@@ -190,61 +391,102 @@ static void store(struct parser *parser, size_t index, char *text, struct argp_s
         break;
     case BZ_OPTION_NUMBER:
         *(uint64_t *)member =
-            bz_option_number(state, option->name, text, option->least, option->most);
+            bz_option_number(parser, option->name, text, option->least, option->most);
         break;
     case BZ_OPTION_NUMBER32:
         *(uint32_t *)member =
-            (uint32_t)bz_option_number(state, option->name, text, option->least, option->most);
+            (uint32_t)bz_option_number(parser, option->name, text, option->least, option->most);
         break;
     case BZ_OPTION_PARSED:
-        option->parse(state, member, option->name, text);
+        option->parse(parser, member, option->name, text);
         break;
     }
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state) {
-    struct parser *parser = state->input;
-    const struct bz_syntax *syntax = parser->syntax;
-    size_t index = 0;
-    while (index < parser->count && parser->listed[index].key != key) {
-        index++;
+/* What the folder of --resume says already is no option beside it, and neither is an argument. */
+static void check_resume(const struct bz_parse *parser) {
+    struct bz_text others = {0};
+    bool is_resumed = false;
+    const char *extra = NULL;
+    for (size_t index = 0; index < parser->count; index++) {
+        const struct bz_option *option = &parser->options[index];
+        if (option->name == NULL || parser->targets[index] == NULL) {
+            continue;
+        }
+        if (strcmp(option->name, "resume") == 0) {
+            is_resumed = parser->is_given[index];
+        } else if (!option->is_stored) {
+            bz_text_add(&others, "%s--%s", others.length > 0 ? ", " : "", option->name);
+        } else if (parser->is_given[index] && extra == NULL) {
+            extra = option->name;
+        }
     }
-    if (key != 0 && index < parser->count) {
-        store(parser, index, arg, state);
-    } else if (key == ARGP_KEY_ARG && parser->argument_count == syntax->arguments_max) {
-        bz_cli_misuse(state, "unexpected argument '%s'", arg);
-    } else if (key == ARGP_KEY_ARG) {
-        syntax->arguments[parser->argument_count++] = arg;
-    } else if (key == ARGP_KEY_END && syntax->check != NULL) {
-        syntax->check(state, syntax->target);
-    } else {
-        return ARGP_ERR_UNKNOWN;
+    if (is_resumed && (extra != NULL || parser->argument_count > 0)) {
+        bz_cli_misuse(parser,
+                      "--resume takes what is to be run from its folder: leave out '%s'. It can be "
+                      "combined with %s",
+                      extra != NULL ? extra : parser->syntax->arguments[0], others.bytes);
     }
-    return 0;
+    bz_text_fini(&others);
 }
 
-void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_option *options,
-                        size_t count);
+/* Stores the words, in their order. */
+static void store_words(struct bz_parse *parser) {
+    const struct bz_syntax *syntax = parser->syntax;
+    for (size_t index = 0; index < parser->word_count; index++) {
+        const struct bz_given *given = &parser->words[index];
+        if (given->option != NULL) {
+            store(parser, (size_t)(given->option - parser->options), given->value);
+        } else if (parser->argument_count == syntax->arguments_max) {
+            bz_cli_misuse(parser, "unexpected argument '%s'", given->value);
+        } else {
+            syntax->arguments[parser->argument_count++] = given->value;
+        }
+    }
+    check_resume(parser);
+    if (syntax->check != NULL) {
+        syntax->check(parser, syntax->target);
+    }
+}
+
+void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_line *line);
 
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
-    struct parser parser = {.syntax = syntax};
-    for (const struct bz_option *option = syntax->options; option->name != NULL; option++) {
-        add_option(&parser, option, syntax->target, 0);
+    struct bz_parse parser = {.name = argv[0], .syntax = syntax};
+    for (const struct bz_option *option = syntax->options; option != NULL && option->name != NULL;
+         option++) {
+        add_option(&parser, option, syntax->target);
     }
     add_plugin_options(&parser);
     if (syntax->program != NULL) {
         add_program_options(&parser);
     }
+    for (const struct bz_option *option = bz_options_everywhere; option->name != NULL; option++) {
+        add_option(&parser, option, NULL);
+    }
+    parser.words = bz_lack_check(calloc((size_t)argc + 1, sizeof *parser.words), "the options");
+    read_words(&parser, argc, argv);
     if (bz_options_show != NULL) {
-        bz_options_show(syntax, parser.options, parser.count);
+        bz_options_show(syntax, &(struct bz_line){parser.options, parser.count, parser.words,
+                                                  parser.word_count, parser.has_ended});
         exit(BZ_EXIT_OK);
     }
-    /* glibc's help leaks an empty list. */
-    const struct argp argp = {.options = parser.count > 0 ? parser.listed : NULL,
-                              .parser = parse_option,
-                              .args_doc = syntax->args_doc,
-                              .doc = syntax->doc};
-    bz_cli_parse(&argp, argc, argv, &parser);
+    for (size_t index = 0; index < parser.word_count; index++) {
+        const struct bz_option *option = parser.words[index].option;
+        if (option != NULL && strcmp(option->name, "json") == 0) {
+            bz_ending_want_json();
+        }
+    }
+    if (parser.gone != NULL) {
+        bz_gone_refuse(argv[0], parser.gone);
+    }
+    if (parser.mistake[0] != '\0') {
+        exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "%s ('%s --help' lists them)", parser.mistake,
+                         argv[0]));
+    }
+    answer_help(&parser);
+    store_words(&parser);
+    free(parser.words);
     int code = BZ_EXIT_OK;
     for (size_t index = 0; code == BZ_EXIT_OK && index < parser.plugin_count; index++) {
         code = bz_plugins_load(parser.plugins[index], argv[0]);
@@ -252,127 +494,9 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
     return code;
 }
 
-/* --- the program ------------------------------------------------------------------------------ */
+/* --- values ----------------------------------------------------------------------------------- */
 
-const char *bz_options_setting(const struct bz_options *options, const char *name) {
-    for (unsigned index = 0; index < options->setting_count; index++) {
-        if (strcmp(options->settings[index].name, name) == 0) {
-            return options->settings[index].value;
-        }
-    }
-    return NULL;
-}
-
-/* Whether the variant offers a primitive of the scenario, or the one that is asked for. */
-static bool fits(const struct bz_variant *variant, const struct bz_scenario *scenario,
-                 const char *primitive) {
-    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
-        enum bz_primitive offered = scenario->primitives[index];
-        if (bz_variant_offers(variant, offered) &&
-            (primitive == NULL || strcmp(primitive, bz_primitive_name(offered)) == 0)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t bz_options_fitting(const struct bz_options *options, const char **names, size_t most) {
-    const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
-    const char *primitive = bz_options_setting(options, "primitive");
-    size_t count = 0;
-    for (size_t index = 0; bz_cli_catalog.variants[index] != NULL && count < most; index++) {
-        const struct bz_variant *variant = bz_cli_catalog.variants[index];
-        if (bz_plugins_file(variant) != NULL && scenario != NULL &&
-            fits(variant, scenario, primitive)) {
-            names[count++] = variant->name;
-        }
-    }
-    return count;
-}
-
-bool bz_options_fits(const struct bz_options *options, const char *variant) {
-    const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
-    const struct bz_variant *named = bz_catalog_variant(&bz_cli_catalog, variant);
-    return scenario == NULL || named == NULL ||
-           fits(named, scenario, bz_options_setting(options, "primitive"));
-}
-
-bool bz_options_has_plugins(void) {
-    const struct bz_variant *const *next = bz_cli_catalog.variants;
-    while (*next != NULL && bz_plugins_file(*next) == NULL) {
-        next++;
-    }
-    return *next != NULL;
-}
-
-/* The variant without --variant: with plug-ins, their only one that fits the scenario. NULL with a
- * message if there is none, or more than one. */
-static const char *default_variant(const struct bz_options *options, char *error,
-                                   size_t error_bytes) {
-    const struct bz_scenario *scenario = bz_catalog_scenario(&bz_cli_catalog, options->scenario);
-    const char *primitive = bz_options_setting(options, "primitive");
-    const char *only = NULL;
-    uint32_t loaded = 0;
-    uint32_t fitting = 0;
-    char names[BZ_ERROR_BYTES / 2] = "";
-    for (size_t index = 0; bz_cli_catalog.variants[index] != NULL; index++) {
-        const struct bz_variant *variant = bz_cli_catalog.variants[index];
-        if (bz_plugins_file(variant) == NULL) {
-            continue;
-        }
-        loaded++;
-        if (scenario == NULL || fits(variant, scenario, primitive)) {
-            size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", fitting > 0 ? ", " : "",
-                     variant->name);
-            only = variant->name;
-            fitting++;
-        }
-    }
-    if (scenario != NULL && scenario->runtime != NULL) {
-        return scenario->runtime->variant;
-    }
-    if (loaded == 0 || scenario == NULL) {
-        return "buzzer";
-    }
-    if (fitting == 0) {
-        bz_fail(error, error_bytes,
-                "no variant of the plug-in offers %s%s that scenario '%s' can use; to test a "
-                "built-in variant, name it with --variant",
-                primitive != NULL ? "the primitive " : "a primitive",
-                primitive != NULL ? primitive : "", scenario->name);
-    } else if (fitting > 1) {
-        bz_fail(error, error_bytes,
-                "the plug-ins have %" PRIu32 " variants for scenario '%s'; "
-                "name one with --variant: %s",
-                fitting, scenario->name, names);
-    }
-    return fitting == 1 ? only : NULL;
-}
-
-int bz_options_program(const struct bz_options *options, const char *name,
-                       struct bz_program *program) {
-    char error[BZ_ERROR_BYTES];
-    if (options->scenario == NULL) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE,
-                           "a scenario is missing ('%s list scenarios' lists them)",
-                           bz_cli_program);
-    }
-    const char *variant =
-        options->variant != NULL ? options->variant : default_variant(options, error, sizeof error);
-    bool is_ok = variant != NULL &&
-                 bz_program_find(program, &bz_cli_catalog, options->scenario, variant,
-                                 bz_options_setting(options, "strategy"), error, sizeof error);
-    for (unsigned index = 0; is_ok && index < options->setting_count; index++) {
-        const char *setting = options->settings[index].name;
-        is_ok =
-            strcmp(setting, "strategy") == 0 ||
-            bz_program_set(program, setting, options->settings[index].value, error, sizeof error);
-    }
-    return is_ok ? BZ_EXIT_OK : bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
-}
-
-uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,
+uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
                           uint64_t least, uint64_t most) {
     uint64_t value = 0;
     if (!bz_parse_u64(text, &value)) {
@@ -385,7 +509,7 @@ uint64_t bz_option_number(struct argp_state *state, const char *option, const ch
     return value;
 }
 
-bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text) {
+bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text) {
     bool is_default = strcmp(text, "default") == 0;
     if (!is_default && strcmp(text, "drawn") != 0) {
         bz_cli_misuse(state, "--%s takes drawn or default, and not '%s'", option, text);
@@ -393,7 +517,7 @@ bool bz_option_default_sizes(struct argp_state *state, const char *option, const
     return is_default;
 }
 
-uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text) {
+uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text) {
     static const uint64_t hour_seconds = 3600;
     static const uint64_t seconds_max = UINT64_C(1000000000);
     char digits[32] = "";

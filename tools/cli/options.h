@@ -10,7 +10,6 @@
 #ifndef BZ_TOOLS_CLI_OPTIONS_H
 #define BZ_TOOLS_CLI_OPTIONS_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +24,8 @@ enum bz_option_type {
     BZ_OPTION_PARSED,   /* parse() stores it */
 };
 
+struct bz_parse; /* a command line that is being read */
+
 struct bz_option {
     const char *name; /* NULL ends a table */
     /* Its name in the help, by which the shell completes it (tools/cli/completion.c): "DIR" stands
@@ -34,9 +35,10 @@ struct bz_option {
     enum bz_option_type type;
     size_t offset;        /* of the member of the target */
     bool is_once;         /* to give it twice is an error */
+    bool is_stored;       /* --resume reads it from the folder, and refuses it */
     uint64_t least, most; /* of a number */
     char letter;          /* of its short form, "o" for -o; 0: none */
-    void (*parse)(struct argp_state *state, void *target, const char *name, char *text);
+    void (*parse)(struct bz_parse *state, void *target, const char *name, char *text);
 };
 
 /* What a command does with plug-ins decides which options it has for them. */
@@ -75,17 +77,35 @@ struct bz_syntax {
     struct bz_options *program; /* the options that name a program; NULL: none */
     bool tries_every_choice;    /* so the program has no --strategy */
     bool takes_variants;        /* --variant may be given several times */
-    void (*check)(struct argp_state *state, void *target); /* at the end; NULL: no check */
+    void (*check)(struct bz_parse *state, void *target); /* at the end; NULL: no check */
 };
 
 /* Reads the command line and loads the plug-ins. A usage error ends the process. An exit code; not
  * BZ_EXIT_OK after a message on stderr. */
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv);
 
-/* Set: bz_options_parse() reads no command line. It shows the syntax of the command, with all its
- * options, and ends the process. An option without a name is the title of those behind it. */
-extern void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_option *options,
-                               size_t count);
+/* A word of the command line, and what it is. */
+struct bz_given {
+    const struct bz_option *option; /* NULL: an argument */
+    char *value;                    /* of the option, or the argument; NULL: none */
+};
+
+/* A command line and all options of its command. An option without a name is the title of those
+ * behind it. */
+struct bz_line {
+    const struct bz_option *options;
+    size_t option_count;
+    const struct bz_given *words;
+    size_t word_count;
+    bool has_ended; /* "--": what follows is no option */
+};
+
+/* Set: bz_options_parse() stores nothing. It shows the syntax of the command and the line, however
+ * wrong it is, and ends the process. */
+extern void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_line *line);
+
+/* Those that every command has. */
+extern const struct bz_option bz_options_everywhere[];
 
 /* Makes the program of the options. An exit code; not BZ_EXIT_OK after a message on stderr. */
 int bz_options_program(const struct bz_options *options, const char *name,
@@ -104,16 +124,16 @@ bool bz_options_has_plugins(void);
 const char *bz_options_setting(const struct bz_options *options, const char *name);
 
 /* The value of a numeric option, within limits. A usage error ends the process. */
-uint64_t bz_option_number(struct argp_state *state, const char *option, const char *text,
+uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
                           uint64_t least, uint64_t most);
 
 /* Of --sizes (sim/program/sizes.h): whether it says default, and not drawn. */
-bool bz_option_default_sizes(struct argp_state *state, const char *option, const char *text);
+bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text);
 #define BZ_OPTION_SIZES_HELP                                                                       \
     "drawn: in one run of four, the seed draws the parameters of the scenario that are not set; "  \
     "default: every parameter has its default (default: drawn)"
 
 /* A duration, "30s", "5m", "2h", in seconds; likewise. */
-uint64_t bz_option_seconds(struct argp_state *state, const char *option, const char *text);
+uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text);
 
 #endif

@@ -24,6 +24,10 @@ const struct bz_gone bz_gone[] = {
     {"completion", NULL, "zsh",
      "put 'autoload -U bashcompinit && bashcompinit' and 'eval \"$(buzzer completion bash)\"' into "
      ".zshrc"},
+    {"bench", "scale", NULL, "use 'buzzer-lab scale', in the build folder"},
+    {"bench", "most", NULL, "use 'buzzer-lab scale --most N', in the build folder"},
+    {"mutants", NULL, NULL, "use 'buzzer-lab mutants', in the build folder"},
+    {"lockstep", NULL, NULL, "use 'buzzer-lab lockstep', in the build folder"},
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},
     {"fuzz", "slice", NULL, "a slice has about two million steps"},
     {"fuzz", "seed", NULL, "arms have their slices in turn, and nothing is drawn"},

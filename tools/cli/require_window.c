@@ -10,7 +10,7 @@ static bool can_be_struck(unsigned op) {
     return op > BZ_OP_NONE && op < BZ_OP_NOTIFY && op != BZ_OP_RELEASE;
 }
 
-static unsigned parse_window(struct argp_state *state, const char *word) {
+static unsigned parse_window(struct bz_parse *state, const char *word) {
     const char *names[BZ_WINDOW_COUNT - 1];
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
         names[window - 1] = bz_window_name(window);
@@ -23,7 +23,7 @@ static unsigned parse_window(struct argp_state *state, const char *word) {
     return BZ_WINDOW_NONE;
 }
 
-static unsigned parse_op(struct argp_state *state, const char *word) {
+static unsigned parse_op(struct bz_parse *state, const char *word) {
     const char *names[BZ_OP_COUNT];
     char list[128] = "";
     size_t count = 0;
@@ -43,8 +43,7 @@ static unsigned parse_op(struct argp_state *state, const char *word) {
     return BZ_OP_NONE;
 }
 
-void bz_require_window_parse(struct argp_state *state, void *target, const char *option,
-                             char *list) {
+void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list) {
     uint32_t *required = target;
     (void)option;
     for (char *word; (word = strsep(&list, ",")) != NULL;) {

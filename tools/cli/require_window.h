@@ -3,18 +3,18 @@
 #ifndef BZ_TOOLS_CLI_REQUIRE_WINDOW_H
 #define BZ_TOOLS_CLI_REQUIRE_WINDOW_H
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sim/native/world.h"
 
+struct bz_parse;
+
 /* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to an array of BZ_OP_COUNT: bits 1 <<
  * window, by operation; [BZ_OP_NONE]: any operation. The parser of an option. A usage error ends
  * the process. */
-void bz_require_window_parse(struct argp_state *state, void *target, const char *option,
-                             char *list);
+void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list);
 
 /* The required ones that were never hit, "woken" or "acquire:woken": windows first, then pairs by
  * operation. */

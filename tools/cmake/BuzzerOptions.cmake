@@ -1,7 +1,7 @@
 # Options, warnings and sanitizers. Every target of the project links the target buzzer-options.
 
 option(BUZZER_TESTS "Build the tests (needs Criterion and libpcg-cpp-dev)" ${PROJECT_IS_TOP_LEVEL})
-option(BUZZER_MUTANTS "Build the mutants of `buzzer mutants` (needs Python 3)" ${BUZZER_TESTS})
+option(BUZZER_LAB "Build and test buzzer-lab (needs Python 3)" ${BUZZER_TESTS})
 option(BUZZER_STYLE "Test style, layers and scripts" ${BUZZER_TESTS})
 option(BUZZER_WERROR "Treat warnings as errors" OFF)
 option(BUZZER_INSTALL "Offer what cmake --install installs" ${PROJECT_IS_TOP_LEVEL})

@@ -1,5 +1,6 @@
 #include "tools/commands/baseline.h"
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -131,4 +132,15 @@ void bz_baseline_destroy(struct bz_baseline *baseline) {
         bz_stack_pool_destroy(baseline->pool); /* the coroutines are abandoned */
         free(baseline);
     }
+}
+
+void bz_baseline_pin(void) {
+    cpu_set_t cores;
+    int core = sched_getcpu();
+    if (core < 0 || core >= CPU_SETSIZE) {
+        return;
+    }
+    CPU_ZERO(&cores);
+    CPU_SET(core, &cores);
+    (void)sched_setaffinity(0, sizeof cores, &cores);
 }

@@ -20,4 +20,7 @@ double bz_baseline_textbook_ns(struct bz_baseline *baseline);
  * one of two places. */
 double bz_baseline_own_ns(struct bz_baseline *baseline);
 
+/* Keeps the process on the core that it runs on, if the system allows that. */
+void bz_baseline_pin(void);
+
 #endif

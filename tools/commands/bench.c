@@ -1,7 +1,6 @@
 /* buzzer bench: schedules a second, as ratios to a bare context switch; tools/README.md says how it
  * measures. */
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
 #include "tools/commands/baseline.h"
-#include "tools/lab/growth.h"
 #include "tools/report/report.h"
 #include "traces/lack.h"
 
@@ -53,8 +51,6 @@ struct entry {
 
 struct bench {
     bool is_json;
-    bool is_scale;
-    uint32_t most;
     uint64_t runs;
     struct bz_baseline *baseline;
     struct series switch_ns;
@@ -68,24 +64,8 @@ static const struct bz_option options[] = {
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct bench, is_json)},
     {"runs", "N", "Number of schedules in each of the 40 repeats (default 1000)", BZ_OPTION_NUMBER,
      offsetof(struct bench, runs), .least = 1, .most = UINT32_MAX},
-    {"scale", NULL, "Measure how the time of a step and the memory grow with tasks and timers",
-     BZ_OPTION_FLAG, offsetof(struct bench, is_scale)},
-    {"most", "N", "With --scale: the largest number of tasks or timers (default 10000000)",
-     BZ_OPTION_NUMBER32, offsetof(struct bench, most), .least = 1, .most = BZ_SCALE_MOST},
     {NULL},
 };
-
-/* Best effort: some systems do not allow it. */
-static void pin_to_this_core(void) {
-    cpu_set_t cores;
-    int core = sched_getcpu();
-    if (core < 0 || core >= CPU_SETSIZE) {
-        return;
-    }
-    CPU_ZERO(&cores);
-    CPU_SET(core, &cores);
-    (void)sched_setaffinity(0, sizeof cores, &cores);
-}
 
 static int compare(const void *a, const void *b) {
     double left = *(const double *)a;
@@ -265,16 +245,13 @@ static void print_json(const struct bench *bench) {
 }
 
 int bz_command_bench(int argc, char **argv) {
-    struct bench bench = {.runs = RUNS_DEFAULT, .most = BZ_SCALE_MOST};
+    struct bench bench = {.runs = RUNS_DEFAULT};
     const struct bz_syntax syntax = {.options = options,
                                      .target = &bench,
                                      .doc = "Measures how fast schedules run here, next to what a "
                                             "bare context switch costs in the same process."};
     (void)bz_options_parse(&syntax, argc, argv);
-    pin_to_this_core();
-    if (bench.is_scale) {
-        return bz_scale(argv[0], bench.most, bench.is_json);
-    }
+    bz_baseline_pin();
     bench.baseline = bz_lack_check(bz_baseline_new(), "the baseline");
     int code = measure(&bench, argv[0]);
     if (code == BZ_EXIT_OK && bench.is_json) {

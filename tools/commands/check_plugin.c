@@ -505,7 +505,7 @@ static void print_json(const struct check_plugin *command, int code) {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static void check_arguments(struct argp_state *state, void *target) {
+static void check_arguments(struct bz_parse *state, void *target) {
     const struct check_plugin *command = target;
     if (command->file[0] == NULL) {
         bz_cli_misuse(state, "the file of a plug-in is missing");

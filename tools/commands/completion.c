@@ -21,7 +21,7 @@ int bz_command_completion(int argc, char **argv) {
                "replace the last WORD of a command line, one a line. Exit status: 0 done, 2 no "
                "script for this shell."};
     if (argc > 1 && strcmp(argv[1], "words") == 0) { /* among them may be options */
-        bz_completion_print((size_t)argc - 2, (const char *const *)argv + 2);
+        bz_completion_print((size_t)argc - 2, argv + 2);
         return BZ_EXIT_OK;
     }
     (void)bz_options_parse(&syntax, argc, argv);

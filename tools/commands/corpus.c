@@ -43,7 +43,7 @@ struct corpus {
     uint64_t of_plugins; /* traces of their variants */
 };
 
-static void set_expect(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_expect(struct bz_parse *state, void *target, const char *option, char *text) {
     struct corpus *corpus = target;
     corpus->expect = strcmp(text, "pass") == 0   ? EXPECT_PASS
                      : strcmp(text, "fail") == 0 ? EXPECT_FAIL

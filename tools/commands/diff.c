@@ -10,6 +10,7 @@
 #include "tools/report/report.h"
 #include "tools/report/text_output.h"
 #include "tools/show/match_events.h"
+#include "traces/text.h"
 
 #define SIDE_COLUMNS 38u /* of each run; four columns between them and the mark */
 #define LINES_BEFORE 4u  /* events shown before the first difference */
@@ -42,7 +43,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct diff *diff = target;
     if (diff->inputs[0] == NULL) {
         bz_cli_misuse(state, "a trace file or a token is missing");
@@ -90,19 +91,25 @@ static int load_one(struct diff *diff, unsigned side) {
     return BZ_EXIT_OK;
 }
 
+/* What the older of two formats does not say is no difference. */
+static void restrict_events(struct bz_trace *trace, unsigned version) {
+    for (size_t index = 0; index < trace->event_count; index++) {
+        bz_trace_event_restrict(&trace->events[index], version);
+    }
+}
+
 static int load(struct diff *diff) {
     int code = load_one(diff, 0);
     if (code == BZ_EXIT_OK) {
         code = diff->variant != NULL ? load_leniently(diff) : load_one(diff, 1);
     }
+    struct bz_trace *second = diff->variant != NULL ? &diff->record : &diff->runs[1].trace;
+    restrict_events(&diff->runs[0].trace, second->version);
+    restrict_events(second, diff->runs[0].trace.version);
     return code;
 }
 
 /* --- what differs ----------------------------------------------------------------------------- */
-
-static bool same(const char *a, const char *b) {
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 static const struct bz_trace_event *event_of(const struct diff *diff, unsigned side, size_t index) {
     const struct bz_trace *trace = diff->traces[side];
@@ -124,8 +131,8 @@ static size_t event_count(const struct diff *diff) {
 static bool is_same_verdict(const struct diff *diff) {
     const struct bz_trace_verdict *a = &diff->traces[0]->verdict;
     const struct bz_trace_verdict *b = &diff->traces[1]->verdict;
-    return same(a->oracle, b->oracle) && a->step == b->step && same(a->task, b->task) &&
-           same(a->object, b->object);
+    return bz_is(a->oracle, b->oracle) && a->step == b->step && bz_is(a->task, b->task) &&
+           bz_is(a->object, b->object);
 }
 
 /* The runs themselves; their settings may differ. */
@@ -217,7 +224,7 @@ static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
         for (size_t index = 0; (name = setting(diff->traces[side], index, &value)) != NULL;
              index++) {
             const char *other = value_of(diff->traces[1 - side], name);
-            if (same(value, other) || (side == 1 && other != NULL)) {
+            if (bz_is(value, other) || (side == 1 && other != NULL)) {
                 continue;
             }
             const char *a = side == 0 ? value : other;
@@ -389,7 +396,7 @@ static void add_side(const struct diff *diff, unsigned side, struct bz_json *roo
     bz_json_add_string(object, "message", trace->verdict.message);
     settings = bz_json_add_object(object, "settings");
     for (size_t index = 0; (name = setting(trace, index, &value)) != NULL; index++) {
-        if (same(value_of(trace, name), value)) { /* a param cannot repeat a key */
+        if (bz_is(value_of(trace, name), value)) { /* a param cannot repeat a key */
             bz_json_add_string(settings, name, value);
         }
     }

@@ -22,7 +22,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct explain *explain = target;
     if (explain->input == NULL) {
         bz_cli_misuse(state, "a trace file or a token is missing");
@@ -33,7 +33,7 @@ static void check_options(struct argp_state *state, void *target) {
 static int write_page(const struct explain *explain, const struct bz_explanation *explanation) {
     const struct bz_why *why = &explanation->why;
     struct bz_curve_point curve[BZ_WHY_STEPS_MAX + 2];
-    struct bz_paper page;
+    struct bz_text page = {0};
     for (uint32_t index = 0; index < why->odds_count; index++) {
         curve[index] = (struct bz_curve_point){
             .step = why->odds_step[index], .failed = why->odds[index], .runs = why->samples};
@@ -43,10 +43,9 @@ static int write_page(const struct explain *explain, const struct bz_explanation
                            .token = explanation->token[0] != '\0' ? explanation->token : NULL,
                            .curve = explanation->has_why ? curve : NULL,
                            .curve_count = explanation->has_why ? why->odds_count : 0};
-    bz_paper_init(&page);
     bz_show_html(&view, &page);
-    bool is_written = bz_file_put(explain->output, page.text, page.length);
-    bz_paper_fini(&page);
+    bool is_written = bz_file_put(explain->output, page.bytes, page.length);
+    bz_text_fini(&page);
     return is_written ? BZ_EXIT_OK
                       : bz_cli_fail(explain->name, bz_cli_exit_of_errno(errno),
                                     "cannot write '%s': %s", explain->output, strerror(errno));

@@ -40,7 +40,7 @@ struct explore {
     int findings_code; /* the worst of their exit codes */
 };
 
-static uint32_t parse_reduction(struct argp_state *state, const char *word) {
+static uint32_t parse_reduction(struct bz_parse *state, const char *word) {
     const char *names[BZ_REDUCE_COUNT];
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
         names[index] = bz_reduction_name(index);
@@ -54,8 +54,7 @@ static uint32_t parse_reduction(struct argp_state *state, const char *word) {
     return 0;
 }
 
-static void parse_reductions(struct argp_state *state, void *target, const char *option,
-                             char *text) {
+static void parse_reductions(struct bz_parse *state, void *target, const char *option, char *text) {
     struct explore *explore = target;
     (void)option;
     explore->config.reductions = 0;
@@ -78,47 +77,31 @@ static void parse_reductions(struct argp_state *state, void *target, const char 
 }
 
 /* Also where the program is begun again, before a plug-in is loaded. */
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct explore *explore = target;
-    const struct bz_explore_config *config = &explore->config;
-    const struct bz_options *given = &explore->options;
-    const char *extra = given->scenario != NULL                      ? given->scenario
-                        : given->variant != NULL                     ? "variant"
-                        : given->setting_count > 0                   ? given->settings[0].name
-                        : config->delays_max != BZ_EXPLORE_UNBOUNDED ? "max-delays"
-                        : config->reductions != REDUCTIONS_DEFAULT   ? "reduce"
-                        : config->keep_going                         ? "keep-going"
-                        : explore->out != NULL                       ? "out"
-                                                                     : NULL;
-    if (explore->resume != NULL && extra != NULL) {
-        bz_cli_misuse(state,
-                      "--resume takes the program, the bounds and the folder from the checkpoint: "
-                      "leave out '%s'. It can be combined with --plugin, --jobs, --max-states, "
-                      "--max-memory, --json and --quiet",
-                      extra);
-    }
+    (void)state;
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
                                    bz_fixed_addresses(explore->command_line);
 }
 
 static const struct bz_option options[] = {
     {"max-delays", "D", "Maximum number of delays in a schedule (default: no limit)",
-     BZ_OPTION_NUMBER32, offsetof(struct explore, config.delays_max), .is_once = true,
-     .most = UINT32_MAX - 1},
+     BZ_OPTION_NUMBER32, offsetof(struct explore, config.delays_max), .is_stored = true,
+     .is_once = true, .most = UINT32_MAX - 1},
     {"max-states", "N", "Stop after this many states (default 50000000)", BZ_OPTION_NUMBER,
      offsetof(struct explore, config.states_max), .least = 1, .most = STATES_LIMIT},
     {"reduce", "all|none|LIST",
      "Reductions: all, none, or a list of snapshots, states, queue, symmetry, yields, separated by "
      "commas (default all)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = parse_reductions},
+     BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = parse_reductions},
     {"jobs", "N",
      "Number of worker processes of the sweep; it does not change the findings (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
-     offsetof(struct explore, config.keep_going)},
+     offsetof(struct explore, config.keep_going), .is_stored = true},
     {"out", "DIR", "Write a trace of each finding and a checkpoint to DIR", BZ_OPTION_TEXT,
-     offsetof(struct explore, out), .is_once = true},
+     offsetof(struct explore, out), .is_stored = true, .is_once = true},
     {"resume", "DIR",
      "Continue the search that was started with --out DIR; nothing is searched twice",
      BZ_OPTION_TEXT, offsetof(struct explore, resume), .is_once = true},

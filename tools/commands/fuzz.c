@@ -23,24 +23,19 @@ struct command {
     struct bz_fuzz fuzz;
 };
 
-static void set_time(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct command *)target)->fuzz.seconds = bz_option_seconds(state, option, text);
 }
 
-static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
     struct command *command = target;
     command->has_sizes = true;
     command->has_default_sizes = bz_option_default_sizes(state, option, text);
 }
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct command *command = target;
-    bool has_more = command->scenarios[0] != NULL || command->options.variant_count > 0 ||
-                    command->options.setting_count > 0 || command->has_sizes;
-    if (command->resume != NULL && (has_more || command->out != NULL)) {
-        bz_cli_misuse(state, "--resume takes the campaign from its folder. It can be combined with "
-                             "--plugin, --jobs, --runs, --time, --json and --quiet");
-    } else if (command->resume == NULL && command->out == NULL) {
+    if (command->resume == NULL && command->out == NULL) {
         bz_cli_misuse(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "
                              "continues one");
     }
@@ -48,7 +43,7 @@ static void check_options(struct argp_state *state, void *target) {
 
 static const struct bz_option options[] = {
     {"out", "DIR", "Start a campaign in DIR: its checkpoints, findings and corpus", BZ_OPTION_TEXT,
-     offsetof(struct command, out), .is_once = true},
+     offsetof(struct command, out), .is_stored = true, .is_once = true},
     {"resume", "DIR", "Continue the campaign in DIR", BZ_OPTION_TEXT,
      offsetof(struct command, resume), .is_once = true},
     {"runs", "N", "Stop after this many schedules in all (default: no limit)", BZ_OPTION_NUMBER,
@@ -59,7 +54,7 @@ static const struct bz_option options[] = {
      BZ_OPTION_NUMBER32, offsetof(struct command, fuzz.jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both kinds)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_sizes},
+     BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = set_sizes},
     {"json", NULL, "Print one JSON document at the end", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
     {"quiet", NULL, "Print no progress, and nothing at the end", BZ_OPTION_FLAG,

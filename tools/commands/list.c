@@ -23,10 +23,38 @@ static void print_name(unsigned indent, const char *name, const char *text) {
     bz_text_fini(&prefix);
 }
 
-static void print_parameter(const struct bz_scenario *scenario, uint32_t index) {
+/* A name with its text: an item of `array`, which is returned; without one, a line is printed. */
+static struct bz_json *put(struct bz_json *array, const char *name, const char *summary) {
+    if (array == NULL) {
+        print_name(0, name, summary);
+        return NULL;
+    }
+    struct bz_json *item = bz_json_append_object(array);
+    bz_json_add_string(item, "name", name);
+    bz_json_add_string(item, "summary", summary);
+    return item;
+}
+
+/* As text, because a value may be negative. */
+static void add_value(struct bz_json *item, const char *key, int64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    bz_json_add_string(item, key, text);
+}
+
+static void put_parameter(struct bz_json *array, const struct bz_scenario *scenario,
+                          uint32_t index) {
     const struct bz_param *param = &scenario->params[index];
     const struct bz_size *size = bz_sizes_of(scenario, index);
     struct bz_text text = {0};
+    if (array != NULL) {
+        struct bz_json *item = put(array, param->name, param->summary);
+        add_value(item, "default", param->value);
+        add_value(item, "least", param->least);
+        add_value(item, "most", param->most);
+        bz_json_add_bool(item, "drawn", size != NULL);
+        return;
+    }
     bz_text_add(&text, "%s (%" PRId64 "; %" PRId64 " to %" PRId64, param->summary, param->value,
                 param->least, param->most);
     if (size != NULL) {
@@ -40,62 +68,83 @@ static void print_parameter(const struct bz_scenario *scenario, uint32_t index) 
     bz_text_fini(&text);
 }
 
-static void print_primitives(const struct bz_scenario *scenario) {
+static void put_scenario(struct bz_json *array, const struct bz_scenario *scenario) {
+    const char *file = scenario->file == NULL ? NULL : scenario->file->summary;
+    struct bz_json *item = put(array, scenario->name, scenario->summary);
+    struct bz_json *primitives = item == NULL ? NULL : bz_json_add_array(item, "primitives");
     struct bz_text text = {0};
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {
-        bz_text_add(&text, "%s%s", index == 0 ? "" : ", ",
-                    bz_primitive_name(scenario->primitives[index]));
+        const char *name = bz_primitive_name(scenario->primitives[index]);
+        bz_text_add(&text, "%s%s", index == 0 ? "" : ", ", name);
+        if (primitives != NULL) {
+            bz_json_append_string(primitives, name);
+        }
     }
-    print_name(4, "primitive", text.bytes == NULL ? "" : text.bytes);
+    if (item == NULL) {
+        print_name(4, "primitive", text.bytes == NULL ? "" : text.bytes);
+    }
     bz_text_fini(&text);
-}
-
-static void print_scenarios(void) {
-    for (const struct bz_scenario *const *item = bz_cli_catalog.scenarios; *item != NULL; item++) {
-        const struct bz_scenario *scenario = *item;
-        print_name(0, scenario->name, scenario->summary);
-        print_primitives(scenario);
-        for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
-            print_parameter(scenario, index);
-        }
-        if (scenario->file != NULL) {
-            print_name(4, "file", scenario->file->summary);
-        }
+    struct bz_json *params = item == NULL ? NULL : bz_json_add_array(item, "parameters");
+    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
+        put_parameter(params, scenario, index);
+    }
+    if (item != NULL) {
+        bz_json_add_string(item, "file", file);
+    } else if (file != NULL) {
+        print_name(4, "file", file);
     }
 }
 
-static void print_fault(const struct bz_fault *fault) {
-    struct bz_wrap wrap = {.out = stdout};
-    bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    declared fault: %s (%s, %s, %s)", fault->summary,
-                   fault->project, fault->issue, fault->versions);
-    bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    shows in %s%s%s, caught by %s", fault->scenario,
-                   fault->settings != NULL ? " with " : "",
-                   fault->settings != NULL ? fault->settings : "", fault->oracle);
+static void put_scenarios(struct bz_json *array) {
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        put_scenario(array, *next);
+    }
 }
 
-static void print_variants(void) {
-    for (const struct bz_variant *const *item = bz_cli_catalog.variants; *item != NULL; item++) {
-        const struct bz_variant *variant = *item;
-        print_name(0, variant->name, variant->summary);
+static void put_fault(struct bz_json *faults, const struct bz_fault *fault) {
+    if (faults == NULL) {
+        struct bz_wrap wrap = {.out = stdout};
+        bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    declared fault: %s (%s, %s, %s)",
+                       fault->summary, fault->project, fault->issue, fault->versions);
+        bz_wrap_printf(&wrap, 6, BZ_COLOUR_NONE, "    shows in %s%s%s, caught by %s",
+                       fault->scenario, fault->settings != NULL ? " with " : "",
+                       fault->settings != NULL ? fault->settings : "", fault->oracle);
+        return;
+    }
+    struct bz_json *item = bz_json_append_object(faults);
+    bz_json_add_string(item, "summary", fault->summary);
+    bz_json_add_string(item, "project", fault->project);
+    bz_json_add_string(item, "issue", fault->issue);
+    bz_json_add_string(item, "versions", fault->versions);
+    bz_json_add_string(item, "scenario", fault->scenario);
+    bz_json_add_string(item, "settings", fault->settings);
+    bz_json_add_string(item, "oracle", fault->oracle);
+}
+
+static void put_variants(struct bz_json *array) {
+    for (const struct bz_variant *const *next = bz_cli_catalog.variants; *next != NULL; next++) {
+        const struct bz_variant *variant = *next;
+        struct bz_json *item = put(array, variant->name, variant->summary);
+        struct bz_json *faults = item == NULL ? NULL : bz_json_add_array(item, "faults");
         if (variant->fault != NULL) {
-            print_fault(variant->fault);
+            put_fault(faults, variant->fault);
         }
         for (const struct bz_fault *const *fault = variant->declared;
              fault != NULL && *fault != NULL; fault++) {
-            print_fault(*fault);
+            put_fault(faults, *fault);
         }
     }
 }
 
-static void print_strategies(void) {
-    for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
-        print_name(0, (*item)->name, (*item)->summary);
+static void put_strategies(struct bz_json *array) {
+    for (const struct bz_strategy *const *next = bz_strategies; *next != NULL; next++) {
+        put(array, (*next)->name, (*next)->summary);
     }
 }
 
-static void print_oracles(void) {
+static void put_oracles(struct bz_json *array) {
     for (uint32_t index = 0; index < bz_oracle_count; index++) {
-        print_name(0, bz_oracles[index].name, bz_oracles[index].summary);
+        put(array, bz_oracles[index].name, bz_oracles[index].summary);
     }
 }
 
@@ -110,94 +159,9 @@ static const char *const window_summaries[BZ_WINDOW_COUNT] = {
     [BZ_WINDOW_RUNNING] = "it cancels itself; never injected",
 };
 
-static void print_windows(void) {
+static void put_windows(struct bz_json *array) {
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        print_name(0, bz_window_name((enum bz_window)window), window_summaries[window]);
-    }
-}
-
-/* --- JSON ------------------------------------------------------------------------------------- */
-
-static struct bz_json *add_item(struct bz_json *array, const char *name, const char *summary) {
-    struct bz_json *item = bz_json_append_object(array);
-    bz_json_add_string(item, "name", name);
-    bz_json_add_string(item, "summary", summary);
-    return item;
-}
-
-/* As text, because a value may be negative. */
-static void add_value(struct bz_json *item, const char *key, int64_t value) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    bz_json_add_string(item, key, text);
-}
-
-static void add_parameters(struct bz_json *item, const struct bz_scenario *scenario) {
-    struct bz_json *params = bz_json_add_array(item, "parameters");
-    for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
-        const struct bz_param *param = &scenario->params[index];
-        struct bz_json *one = add_item(params, param->name, param->summary);
-        add_value(one, "default", param->value);
-        add_value(one, "least", param->least);
-        add_value(one, "most", param->most);
-        bz_json_add_bool(one, "drawn", bz_sizes_of(scenario, index) != NULL);
-    }
-}
-
-static void add_scenarios(struct bz_json *array) {
-    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
-        const struct bz_scenario *scenario = *next;
-        struct bz_json *item = add_item(array, scenario->name, scenario->summary);
-        struct bz_json *primitives = bz_json_add_array(item, "primitives");
-        for (uint32_t index = 0; index < scenario->primitive_count; index++) {
-            bz_json_append_string(primitives, bz_primitive_name(scenario->primitives[index]));
-        }
-        add_parameters(item, scenario);
-        bz_json_add_string(item, "file", scenario->file == NULL ? NULL : scenario->file->summary);
-    }
-}
-
-static void add_fault(struct bz_json *faults, const struct bz_fault *fault) {
-    struct bz_json *item = bz_json_append_object(faults);
-    bz_json_add_string(item, "summary", fault->summary);
-    bz_json_add_string(item, "project", fault->project);
-    bz_json_add_string(item, "issue", fault->issue);
-    bz_json_add_string(item, "versions", fault->versions);
-    bz_json_add_string(item, "scenario", fault->scenario);
-    bz_json_add_string(item, "settings", fault->settings);
-    bz_json_add_string(item, "oracle", fault->oracle);
-}
-
-static void add_variants(struct bz_json *array) {
-    for (const struct bz_variant *const *next = bz_cli_catalog.variants; *next != NULL; next++) {
-        const struct bz_variant *variant = *next;
-        struct bz_json *faults =
-            bz_json_add_array(add_item(array, variant->name, variant->summary), "faults");
-        if (variant->fault != NULL) {
-            add_fault(faults, variant->fault);
-        }
-        for (const struct bz_fault *const *fault = variant->declared;
-             fault != NULL && *fault != NULL; fault++) {
-            add_fault(faults, *fault);
-        }
-    }
-}
-
-static void add_strategies(struct bz_json *array) {
-    for (const struct bz_strategy *const *item = bz_strategies; *item != NULL; item++) {
-        add_item(array, (*item)->name, (*item)->summary);
-    }
-}
-
-static void add_oracles(struct bz_json *array) {
-    for (uint32_t index = 0; index < bz_oracle_count; index++) {
-        add_item(array, bz_oracles[index].name, bz_oracles[index].summary);
-    }
-}
-
-static void add_windows(struct bz_json *array) {
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        add_item(array, bz_window_name((enum bz_window)window), window_summaries[window]);
+        put(array, bz_window_name((enum bz_window)window), window_summaries[window]);
     }
 }
 
@@ -205,13 +169,12 @@ static void add_windows(struct bz_json *array) {
 
 static const struct {
     const char *name;
-    void (*print)(void);
-    void (*add)(struct bz_json *array);
-} topics[] = {
-    {"scenarios", print_scenarios, add_scenarios},    {"variants", print_variants, add_variants},
-    {"strategies", print_strategies, add_strategies}, {"oracles", print_oracles, add_oracles},
-    {"windows", print_windows, add_windows},
-};
+    void (*put)(struct bz_json *array);
+} topics[] = {{"scenarios", put_scenarios},
+              {"variants", put_variants},
+              {"strategies", put_strategies},
+              {"oracles", put_oracles},
+              {"windows", put_windows}};
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
 
 struct list {
@@ -232,7 +195,7 @@ static void put_json(const struct list *list) {
     struct bz_json *root = bz_json_new_object();
     for (size_t index = 0; index < TOPIC_COUNT; index++) {
         if (is_wanted(list, index)) {
-            topics[index].add(bz_json_add_array(root, topics[index].name));
+            topics[index].put(bz_json_add_array(root, topics[index].name));
         }
     }
     bz_json_put(root);
@@ -244,7 +207,7 @@ static void print_text(const struct list *list) {
             printf("%s%s:\n\n", index == 0 ? "" : "\n", topics[index].name);
         }
         if (is_wanted(list, index)) {
-            topics[index].print();
+            topics[index].put(NULL);
         }
     }
 }

@@ -56,7 +56,7 @@ struct merge {
     int findings_code; /* the worst of their exit codes */
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct merge *merge = target;
     if (merge->paths[0] == NULL) {
         bz_cli_misuse(state, "a folder is missing: name the --out folders of the shards");

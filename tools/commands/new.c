@@ -55,7 +55,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_arguments(struct argp_state *state, void *target) {
+static void check_arguments(struct bz_parse *state, void *target) {
     struct new *new = target;
     const char *what = new->arguments[0];
     new->is_scenario = what != NULL &&strcmp(what, "scenario") == 0;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/run_argument.h"
-#include "tools/cli/terminal.h"
 #include "tools/commands/debug_run.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/diagnosis.h"
@@ -71,7 +71,7 @@ static const struct bz_option options[] = {
 };
 
 /* Which argument is the run: with --gdb, the other one is a step. */
-static void sort_arguments(struct argp_state *state, struct replay *replay) {
+static void sort_arguments(struct bz_parse *state, struct replay *replay) {
     const char **arguments = replay->arguments;
     if (arguments[1] == NULL) {
         replay->input = arguments[0];
@@ -87,7 +87,7 @@ static void sort_arguments(struct argp_state *state, struct replay *replay) {
     }
 }
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct replay *replay = target;
     sort_arguments(state, replay);
     bool is_debugged = replay->is_gdb || replay->once != NOT_ONCE;
@@ -316,10 +316,19 @@ static int run_once(struct replay *replay) {
     return code == BZ_EXIT_OK ? bz_debug_once(replay->name, &replay->run, replay->once) : code;
 }
 
+bz_stepper_fn *bz_stepper;
+
+/* On a terminal that shows one event after another, --step prints the log, and waits. */
+static bool wants_stepper(const struct replay *replay) {
+    const char *term = getenv("TERM");
+    return replay->is_step && !replay->is_log && isatty(STDOUT_FILENO) == 1 && term != NULL &&
+           term[0] != '\0' && strcmp(term, "dumb") != 0;
+}
+
 /* What needs the runtime in C. */
 static int check_runtime(const struct replay *replay) {
     if (replay->run.program.scenario->runtime == NULL ||
-        !(replay->is_gdb || (replay->is_step && !replay->is_log && bz_screen_is_there()))) {
+        !(replay->is_gdb || wants_stepper(replay))) {
         return BZ_EXIT_OK;
     }
     return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
@@ -338,9 +347,14 @@ static int run_replay(struct replay *replay) {
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
         code = replay_leniently(replay);
     }
-    if (code == BZ_EXIT_OK && replay->is_step && !replay->is_log && bz_screen_is_there()) {
-        code = bz_stepper_run(replay->name, &replay->run);
+    if (code == BZ_EXIT_OK && bz_stepper != NULL && wants_stepper(replay)) {
+        code = bz_stepper(replay->name, &replay->run);
         return code == BZ_EXIT_OK ? exit_code_of(replay) : code;
+    }
+    if (code == BZ_EXIT_OK && wants_stepper(replay)) {
+        bz_cli_note(replay->name, "--step: this program has no stepper, because it was built "
+                                  "without ncurses (Debian: libncurses-dev). The log follows, step "
+                                  "by step.");
     }
     if (code == BZ_EXIT_OK && replay->is_gdb) {
         return run_gdb(replay);

@@ -53,7 +53,7 @@ struct run {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-static void parse_range(struct run *run, struct argp_state *state, const char *text) {
+static void parse_range(struct run *run, struct bz_parse *state, const char *text) {
     const char *dots = strstr(text, "..");
     char first[40] = "";
     uint64_t last = 0;
@@ -73,7 +73,7 @@ static void parse_range(struct run *run, struct argp_state *state, const char *t
 }
 
 /* At most one of --seed, --seeds and --runs selects the seeds. */
-static void select_seeds(struct argp_state *state, void *target, const char *option, char *text) {
+static void select_seeds(struct bz_parse *state, void *target, const char *option, char *text) {
     struct run *run = target;
     if (run->selection != NULL) {
         bz_cli_misuse(state, "--%s contradicts --%s; give one of them", option, run->selection);
@@ -89,26 +89,26 @@ static void select_seeds(struct argp_state *state, void *target, const char *opt
     }
 }
 
-static void set_time(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct run *)target)->seconds = bz_option_seconds(state, option, text);
 }
 
-static void set_seed_first(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_seed_first(struct bz_parse *state, void *target, const char *option, char *text) {
     struct run *run = target;
     run->has_seed_first = true;
     run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
 }
 
-static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct run *)target)->job.draws_sizes = !bz_option_default_sizes(state, option, text);
 }
 
-static void set_shard(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_shard(struct bz_parse *state, void *target, const char *option, char *text) {
     bz_shard_parse(state, option, text, &((struct run *)target)->job.shard);
 }
 
 /* One run has no parts, and a part without a folder leaves nothing to merge. */
-static void check_shard(struct argp_state *state, const struct run *run) {
+static void check_shard(struct bz_parse *state, const struct run *run) {
     if (run->job.shard.count == 0) {
         return;
     }
@@ -120,7 +120,7 @@ static void check_shard(struct argp_state *state, const struct run *run) {
     }
 }
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct run *run = target;
     check_shard(state, run);
     bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
@@ -134,64 +134,39 @@ static void check_options(struct argp_state *state, void *target) {
     if (run->seconds != 0 && run->selection == NULL) {
         run->job.runs = BZ_RUNS_MAX;
     }
-    if (run->resume == NULL) {
-        return;
-    }
-    bool has_required = false;
-    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        has_required |= run->job.required[op] != 0;
-    }
-    const char *extra = run->options.scenario != NULL    ? run->options.scenario
-                        : run->options.variant != NULL   ? "variant"
-                        : run->options.setting_count > 0 ? run->options.settings[0].name
-                        : run->selection != NULL         ? run->selection
-                        : run->has_seed_first            ? "seed-first"
-                        : run->job.shard.count > 0       ? "shard"
-                        : run->job.keep_going            ? "keep-going"
-                        : !run->job.draws_sizes          ? "sizes"
-                        : has_required                   ? "require-window"
-                        : run->out != NULL               ? "out"
-                        : run->corpus != NULL            ? "corpus"
-                                                         : NULL;
-    if (extra != NULL) {
-        bz_cli_misuse(
-            state,
-            "--resume takes the program, the seeds and the folder from the "
-            "checkpoint: leave out '%s'. It can be combined with --plugin, --jobs, --time, "
-            "--json and --quiet",
-            extra);
-    }
 }
 
 static const struct bz_option options[] = {
-    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_once = true, .parse = select_seeds},
-    {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_once = true,
+    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_stored = true, .is_once = true,
      .parse = select_seeds},
-    {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
+    {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_stored = true,
      .is_once = true, .parse = select_seeds},
+    {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
+     .is_stored = true, .is_once = true, .parse = select_seeds},
     {"time", "T",
      "Run seeds for this long: 30s, 5m, 2h; with --runs or --seeds, stop at whichever comes "
      "first",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
     {"seed-first", "N", "First seed of --runs and --time (default 0)", BZ_OPTION_PARSED,
-     .is_once = true, .parse = set_seed_first},
-    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_once = true,
-     .parse = set_shard},
+     .is_stored = true, .is_once = true, .parse = set_seed_first},
+    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = set_shard},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct run, jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
-     BZ_OPTION_FLAG, offsetof(struct run, job.keep_going)},
+     BZ_OPTION_FLAG, offsetof(struct run, job.keep_going), .is_stored = true},
     {"check-determinism", NULL,
      "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
      "seeds, then one in 8192)",
      BZ_OPTION_FLAG, offsetof(struct run, repeats_all)},
-    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_once = true,
-     .parse = set_sizes},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = set_sizes},
     {"require-window", "WINDOWS",
      "Exit with 4 unless a cancel struck in each of these windows, separated by commas: WINDOW, "
      "or OPERATION:WINDOW, such as acquire:woken",
-     BZ_OPTION_PARSED, offsetof(struct run, job.required), .parse = bz_require_window_parse},
+     BZ_OPTION_PARSED, offsetof(struct run, job.required), .is_stored = true,
+     .parse = bz_require_window_parse},
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
      "runs were alike",
@@ -203,11 +178,11 @@ static const struct bz_option options[] = {
      "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "
      "replayed first (with --order fifo, only those of this order); the exit status is 1 if one "
      "still fails",
-     BZ_OPTION_TEXT, offsetof(struct run, out), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct run, out), .is_stored = true, .is_once = true},
     {"corpus", "DIR",
      "Replay the traces of this scenario in DIR first (with --order fifo, only those of this "
      "order); if one fails, stop there, unless --keep-going",
-     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_stored = true, .is_once = true},
     {"resume", "DIR", "Continue the campaign that was started with --out DIR", BZ_OPTION_TEXT,
      offsetof(struct run, resume), .is_once = true},
     BZ_CI_OPTIONS(struct run, ci),

@@ -20,7 +20,7 @@ struct show {
     struct bz_named_run run;
 };
 
-static void parse_format(struct argp_state *state, void *target, const char *name, char *text) {
+static void parse_format(struct bz_parse *state, void *target, const char *name, char *text) {
     struct show *show = target;
     const char *names[16];
     size_t count = 0;
@@ -46,7 +46,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     struct show *show = target;
     show->format = show->format != NULL ? show->format : &bz_show_formats[0];
     if (show->input == NULL) {
@@ -78,12 +78,12 @@ static int load(struct show *show) {
     return code;
 }
 
-static int write_picture(const struct show *show, const struct bz_paper *paper) {
+static int write_picture(const struct show *show, const struct bz_text *text) {
     if (show->output == NULL) {
-        fwrite(paper->text, 1, paper->length, stdout);
+        fwrite(text->bytes, 1, text->length, stdout);
         return BZ_EXIT_OK; /* a full stdout is noticed at the end of the program */
     }
-    return bz_file_put(show->output, paper->text, paper->length)
+    return bz_file_put(show->output, text->bytes, text->length)
                ? BZ_EXIT_OK
                : bz_cli_fail(show->name, bz_cli_exit_of_errno(errno), "cannot write '%s': %s",
                              show->output, strerror(errno));
@@ -95,10 +95,9 @@ static int run_show(struct show *show) {
         return code;
     }
     struct bz_story story;
-    struct bz_paper paper;
+    struct bz_text text = {0};
     char reason[BZ_TRACE_ERROR_BYTES];
     bz_story_init(&story, &show->run.trace);
-    bz_paper_init(&paper);
     const struct bz_view view = {.trace = &show->run.trace,
                                  .story = &story,
                                  .token = show->run.is_token ? show->input : NULL};
@@ -109,10 +108,10 @@ static int run_show(struct show *show) {
                         "or --format html or text",
                         show->format->name, reason);
     } else {
-        show->format->show(&view, &paper);
-        code = write_picture(show, &paper);
+        show->format->show(&view, &text);
+        code = write_picture(show, &text);
     }
-    bz_paper_fini(&paper);
+    bz_text_fini(&text);
     bz_story_fini(&story);
     return code;
 }

@@ -42,7 +42,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct shrink *shrink = target;
     if (shrink->input == NULL) {
         bz_cli_misuse(state, "a trace file or a token is missing");

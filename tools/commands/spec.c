@@ -25,7 +25,7 @@ struct request {
     struct bz_progress progress;
 };
 
-static void set_constant(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_constant(struct bz_parse *state, void *target, const char *option, char *text) {
     struct request *request = target;
     static const char *const names[] = {"permits", "clients"};
     static const char *const shown[] = {"set permits", "set clients"};

@@ -56,7 +56,7 @@ struct zoo {
     uint64_t ranges_found;
 };
 
-static void parse_order(struct argp_state *state, void *target, const char *option, char *text) {
+static void parse_order(struct bz_parse *state, void *target, const char *option, char *text) {
     struct zoo *zoo = target;
     for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
         zoo->is_order_wanted[order] = strcmp(text, bz_order_name(order)) == 0;
@@ -66,7 +66,7 @@ static void parse_order(struct argp_state *state, void *target, const char *opti
     }
 }
 
-static void set_sizes(struct argp_state *state, void *target, const char *option, char *text) {
+static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
     ((struct zoo *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
 }
 

@@ -1,5 +1,5 @@
 # The commands of `buzzer replay --gdb`, in gdb's own language: they need neither Python nor debug
-# information of the program. With Python, commands.py replaces `bz bt`. The test gdb runs both.
+# information of the program. With Python, commands.py replaces `bz bt`.
 set confirm off
 set startup-with-shell off
 
@@ -33,31 +33,7 @@ Go on, and stop before a later step: bz go STEP.
 end
 
 define bz bt
-  set $bz_task = 0
-  if $argc == 1
-    set $bz_task = $arg0
-  end
-  if $bz_task < 1 || $bz_task > *(unsigned *)((char **)&bz_debug_tasks + 3)
-    printf "usage: bz bt NUMBER, a task of 'bz tasks' (by its name, gdb needs Python)\n"
-  else
-    set $bz_stack = *((unsigned long **)&bz_debug_tasks + 2) + 3 * ($bz_task - 1)
-    if $bz_stack[0] == 0
-      printf "task %u has no suspended stack: it has not started, or has ended\n", $bz_task
-    else
-      select-frame 0
-      set $bz_pc = $pc
-      set $bz_sp = $sp
-      set $bz_fp = @FP@
-      set $sp = $bz_stack[1]
-      set @FP@ = $bz_stack[2]
-      set $pc = $bz_stack[0]
-      bt
-      set $pc = $bz_pc
-      set @FP@ = $bz_fp
-      set $sp = $bz_sp
-      select-frame 0
-    end
-  end
+  printf "bz bt needs a gdb with Python\n"
 end
 document bz bt
 Show the stack of a suspended task: bz bt TASK.

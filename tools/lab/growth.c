@@ -1,5 +1,6 @@
-#include "tools/lab/growth.h"
-
+/* buzzer-lab scale: how time and memory grow with tasks and timers. tools/lab/README.md says what
+ * is measured. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,13 @@
 #include "sim/program/program.h"
 #include "sim/program/settings.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/report/report.h"
+#include "tools/commands/baseline.h"
+#include "tools/lab/lab.h"
 #include "traces/lack.h"
 
+#define SCALE_MOST 10000000u /* tasks or timers */
 #define REPEATS 9u
 #define REPEAT_STEPS 20000u
 
@@ -57,8 +61,7 @@ enum crowd_kind { CROWD_TASKS, CROWD_TIMERS, CROWD_KINDS };
 #endif
 
 static const char *const crowd_names[] = {"waiting tasks", "timers"};
-static const char *const crowd_keys[] = {"waiting", "timers"};
-static const uint32_t crowd_most[] = {1000000, BZ_SCALE_MOST};
+static const uint32_t crowd_most[] = {1000000, SCALE_MOST};
 
 struct crowd {
     uint32_t count;
@@ -177,7 +180,7 @@ static int measure_rows(struct scale *scale, const char *command) {
 enum { TIMERS };
 
 static const struct bz_param timer_params[] = {
-    {"timers", "armed in the set-up", 1, 1, BZ_SCALE_MOST},
+    {"timers", "armed in the set-up", 1, 1, SCALE_MOST},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -230,7 +233,7 @@ static int measure_crowd(struct crowd *crowd, const char *command, struct cell *
 }
 
 static int measure_crowds(struct scale *scale, const char *command) {
-    static const uint32_t counts[] = {1000, 10000, 100000, 1000000, BZ_SCALE_MOST};
+    static const uint32_t counts[] = {1000, 10000, 100000, 1000000, SCALE_MOST};
     int code = BZ_EXIT_OK;
     for (unsigned kind = 0; kind < CROWD_KINDS; kind++) {
         uint32_t most = scale->most < crowd_most[kind] ? scale->most : crowd_most[kind];
@@ -297,48 +300,30 @@ static void print_text(const struct scale *scale) {
         REPEATS, REPEAT_STEPS, sizes[scale->size_ratio]);
 }
 
-static void print_json(const struct scale *scale) {
-    struct bz_json *root = bz_json_new_object();
-    struct bz_json *steps = bz_json_add_array(root, "steps");
-    for (size_t index = 0; index < scale->row_count; index++) {
-        const struct row *row = &scale->rows[index];
-        for (size_t size = 0; size < scale->size_count; size++) {
-            struct bz_json *item = bz_json_append_object(steps);
-            bz_json_add_string(item, "program", row->program);
-            bz_json_add_string(item, "strategy", row->strategy);
-            bz_json_add_number(item, "tasks", sizes[size]);
-            bz_json_add_decimal(item, "ns_per_step", row->cells[size].step_ns);
-            bz_json_add_decimal(item, "ratio_to_least", ratio(row, size));
-            bz_json_add_decimal(item, "start_ms", start_ms(&row->cells[size]));
-        }
-    }
-    for (unsigned kind = 0; kind < CROWD_KINDS; kind++) {
-        struct bz_json *items = bz_json_add_array(root, crowd_keys[kind]);
-        for (size_t index = 0; index < scale->crowd_counts[kind]; index++) {
-            const struct crowd *crowd = &scale->crowds[kind][index];
-            struct bz_json *item = bz_json_append_object(items);
-            bz_json_add_number(item, "count", crowd->count);
-            bz_json_add_number(item, "bytes", crowd->bytes);
-            bz_json_add_decimal(item, "bytes_each", (double)crowd->bytes / crowd->count);
-            bz_json_add_number(item, "steps", crowd->steps);
-            bz_json_add_decimal(item, "ns_each", crowd->each_ns);
-        }
-    }
-    bz_json_put(root);
-}
+static const struct bz_option options[] = {
+    {"most", "N", "The largest number of tasks or timers (default 10000000)", BZ_OPTION_NUMBER32,
+     offsetof(struct scale, most), .least = 1, .most = SCALE_MOST},
+    {NULL},
+};
 
-int bz_scale(const char *command, uint32_t most, bool is_json) {
+int bz_command_scale(int argc, char **argv) {
     struct scale *scale = bz_lack_check(calloc(1, sizeof *scale), "the measurements");
-    scale->most = most;
+    const struct bz_syntax syntax = {.options = options,
+                                     .target = scale,
+                                     .doc = "Measures how the time of a step and the memory grow "
+                                            "with tasks and timers."};
+    scale->most = SCALE_MOST;
+    (void)bz_options_parse(&syntax, argc, argv);
+    bz_baseline_pin();
     while (scale->size_count < SIZE_COUNT &&
-           (scale->size_count == 0 || sizes[scale->size_count] <= most)) {
+           (scale->size_count == 0 || sizes[scale->size_count] <= scale->most)) {
         scale->size_ratio = scale->size_count <= RATIO_SIZE ? scale->size_count : RATIO_SIZE;
         scale->size_count++;
     }
-    int code = measure_rows(scale, command);
-    code = code == BZ_EXIT_OK ? measure_crowds(scale, command) : code;
+    int code = measure_rows(scale, argv[0]);
+    code = code == BZ_EXIT_OK ? measure_crowds(scale, argv[0]) : code;
     if (code == BZ_EXIT_OK) {
-        (is_json ? print_json : print_text)(scale);
+        print_text(scale);
     }
     free(scale);
     return code;

@@ -1,5 +1,5 @@
-/* buzzer lockstep: the same drawn programs on a reference in C and in the real interpreter, step by
- * step. tools/README.md says what is compared. */
+/* buzzer-lab lockstep: the same drawn programs on a reference in C and in the real interpreter,
+ * step by step. tools/lab/README.md says what is compared. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -10,6 +10,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
+#include "tools/lab/lab.h"
 #include "tools/lab/lockstep/partner.h"
 #include "tools/lab/lockstep/reference.h"
 #include "tools/lab/lockstep/side.h"
@@ -79,7 +80,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct argp_state *state, void *target) {
+static void check_options(struct bz_parse *state, void *target) {
     const struct lockstep *lockstep = target;
     if (lockstep->python == NULL) {
         bz_cli_misuse(state, "--python is missing: name the interpreter");

@@ -1,23 +1,34 @@
-/* buzzer mutants: puts one fault at a time into the shipped primitives and reports which oracle
- * finds it. */
+/* buzzer-lab mutants: puts one fault at a time into the shipped primitives, and reports which
+ * oracle finds it.
+ *
+ * Each mutant runs every scenario that uses one of its primitives, in both loop orders, until the
+ * first finding, as code of a plug-in does: in processes of its own, because a fault may crash or
+ * never end. The result depends on the mutant, the strategy and the number of runs alone. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "primitives/runtime/check.h"
+#include "scenarios/mutants/mutants.h"
 #include "sim/choice/strategy.h"
 #include "sim/judge/judge.h"
+#include "sim/program/settings.h"
 #include "sim/session/campaign.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/lab/mutation.h"
-#include "tools/report/report.h"
+#include "tools/lab/lab.h"
 #include "traces/lack.h"
 
 #define RUNS_DEFAULT 1000u
 #define JOBS_DEFAULT 2u
+
+/* A run takes milliseconds. A step of this much processor time does not end. */
+#define STEP_NS UINT64_C(2000000000)
+
+#define SETTINGS_BYTES 256u
 
 enum verdict {
     VERDICT_KILLED,     /* expected */
@@ -28,16 +39,28 @@ enum verdict {
 };
 #define VERDICT_COUNT 5
 
+/* The result of one mutant. */
+struct mutation {
+    const struct bz_mutant *mutant;
+    bool is_judged;        /* false: stopped before, or out of memory */
+    const char *oracle;    /* the first violated one, or "crash", "hang"; NULL: it survived */
+    const char *scenario;  /* NULL: it survived, or died before any run */
+    const char *primitive; /* likewise */
+    enum bz_order order;   /* likewise */
+    uint64_t seed;         /* likewise */
+    uint64_t schedules;    /* in all scenarios together */
+    char message[BZ_MESSAGE_BYTES];
+};
+
 struct mutants {
     const char *name;
     const char *strategy;
     const char *only;
     uint64_t runs;
     uint32_t jobs;
-    bool is_json;
     bool is_quiet;
     struct bz_progress progress;
-    struct bz_mutation *results; /* space for every mutant */
+    struct mutation *results; /* space for every mutant */
     uint32_t total;
     uint32_t count; /* of the selected ones */
     uint32_t counts[VERDICT_COUNT];
@@ -53,15 +76,103 @@ static const struct bz_option options[] = {
      BZ_OPTION_TEXT, offsetof(struct mutants, only)},
     {"jobs", "N", "Number of processes at a time; it does not change the results (default 2)",
      BZ_OPTION_NUMBER32, offsetof(struct mutants, jobs), .least = 1, .most = BZ_JOBS_MAX},
-    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct mutants, is_json)},
     {"quiet", NULL, "Print survivors and totals only", BZ_OPTION_FLAG,
      offsetof(struct mutants, is_quiet)},
     {NULL},
 };
 
+/* --- runs ------------------------------------------------------------------------------------ */
+
+/* A campaign up to its first finding; a crash or a hang is one. */
+static void judge_program(const struct mutants *mutants, const struct bz_program *program,
+                          struct mutation *result) {
+    static struct bz_campaign_result campaign;
+    const struct bz_campaign_config run = {.program = program,
+                                           .runs = mutants->runs,
+                                           .jobs = mutants->jobs,
+                                           .stop = &bz_interrupt_requested};
+    bool is_done = bz_campaign_run(&run, &campaign);
+    result->is_judged = is_done && !campaign.is_interrupted;
+    result->schedules += campaign.runs;
+    if (campaign.finding_count > 0) {
+        const struct bz_violation *violation = &campaign.findings[0].violation;
+        result->oracle = violation->oracle;
+        result->scenario = program->scenario->name;
+        result->primitive = bz_primitive_name(program->args.primitive);
+        result->order = program->order;
+        result->seed = campaign.findings[0].seed;
+        memcpy(result->message, violation->message, sizeof result->message);
+    }
+}
+
+/* Runs a scenario with each primitive that the mutant also has, in both loop orders. `settings` may
+ * be NULL. False: enough is known. */
+static bool judge_scenario(const struct mutants *mutants, const struct bz_scenario *scenario,
+                           const char *settings, struct mutation *result) {
+    for (uint32_t index = 0; index < scenario->primitive_count; index++) {
+        if ((result->mutant->primitives >> scenario->primitives[index] & 1u) == 0) {
+            continue;
+        }
+        for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
+            struct bz_program program;
+            char error[BZ_ERROR_BYTES];
+            bz_program_init(&program, scenario, result->mutant->variant,
+                            bz_strategy_find(mutants->strategy));
+            program.contain = (struct bz_contain){
+                .is_on = true, .step_ns = STEP_NS, .stop = &bz_interrupt_requested};
+            program.args.primitive = scenario->primitives[index];
+            program.order = (enum bz_order)order;
+            bool is_set =
+                settings == NULL || bz_program_set_list(&program, settings, error, sizeof error);
+            BZ_CHECK(is_set); /* a mistake in the catalogue would look like a survivor */
+            judge_program(mutants, &program, result);
+            if (result->oracle != NULL || !result->is_judged) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Removes the first item of a list "SCENARIO settings;SCENARIO settings": returns the scenario and
+ * copies its settings. NULL at the end of the list. */
+static const struct bz_scenario *next_wider(const char **list, char *settings,
+                                            size_t settings_bytes) {
+    char scenario[64];
+    if (*list == NULL || **list == '\0') {
+        return NULL;
+    }
+    size_t name_length = strcspn(*list, " ");
+    size_t length = strcspn(*list, ";");
+    snprintf(scenario, sizeof scenario, "%.*s", (int)name_length, *list);
+    snprintf(settings, settings_bytes, "%.*s", (int)(length - name_length - 1),
+             *list + name_length + 1);
+    *list += length + ((*list)[length] == ';');
+    const struct bz_scenario *found = bz_catalog_scenario(&bz_cli_catalog, scenario);
+    BZ_CHECK(found != NULL);
+    return found;
+}
+
+/* All scenarios with their defaults, then the mutant's own list. */
+static bool judge_mutant(const struct mutants *mutants, struct mutation *result) {
+    const char *list = result->mutant->settings;
+    const struct bz_scenario *wider;
+    char settings[SETTINGS_BYTES];
+    bool goes_on = true;
+    result->is_judged = true;
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; goes_on && *next != NULL;
+         next++) {
+        goes_on = judge_scenario(mutants, *next, NULL, result);
+    }
+    while (goes_on && (wider = next_wider(&list, settings, sizeof settings)) != NULL) {
+        goes_on = judge_scenario(mutants, wider, settings, result);
+    }
+    return result->is_judged || bz_interrupt_requested != 0;
+}
+
 /* --- the verdicts ----------------------------------------------------------------------------- */
 
-static enum verdict verdict_of(const struct bz_mutation *result) {
+static enum verdict verdict_of(const struct mutation *result) {
     bool is_declared = result->mutant->equivalent != NULL;
     if (!result->is_judged) {
         return VERDICT_NONE;
@@ -88,9 +199,10 @@ static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
     return kills;
 }
 
-/* --- for people ------------------------------------------------------------------------------- */
+/* --- the report --------------------------------------------------------------------------------
+ */
 
-static void print_result(const struct bz_mutation *result, bool is_quiet) {
+static void print_result(const struct mutation *result, bool is_quiet) {
     const struct bz_mutant *mutant = result->mutant;
     enum verdict verdict = verdict_of(result);
     if (is_quiet && (verdict == VERDICT_KILLED || verdict == VERDICT_EQUIVALENT)) {
@@ -153,62 +265,6 @@ static void print_text(const struct mutants *mutants) {
     }
 }
 
-/* --- for programs ----------------------------------------------------------------------------- */
-
-/* The words for a verdict: the result of a mutant, the key of the total. */
-static const char *const result_words[VERDICT_COUNT] = {"killed", "equivalent", "survived",
-                                                        "not-equivalent", "not-judged"};
-static const char *const total_keys[VERDICT_COUNT] = {"killed", "equivalent", "survived",
-                                                      "not_equivalent", "not_judged"};
-
-static void add_result(struct bz_json *results, const struct bz_mutation *result) {
-    const struct bz_mutant *mutant = result->mutant;
-    struct bz_json *item = bz_json_append_object(results);
-    bz_json_add_string(item, "mutant", mutant->name);
-    bz_json_add_string(item, "kind", mutant->kind);
-    bz_json_add_string(item, "source", mutant->source);
-    bz_json_add_number(item, "line", mutant->line);
-    bz_json_add_string(item, "change", mutant->change);
-    bz_json_add_string(item, "settings", mutant->settings);
-    bz_json_add_string(item, "equivalent", mutant->equivalent);
-    bz_json_add_string(item, "result", result_words[verdict_of(result)]);
-    bz_json_add_number(item, "schedules", result->schedules);
-    if (result->oracle == NULL) {
-        bz_json_add_string(item, "killed_by", NULL);
-        return;
-    }
-    struct bz_json *killer = bz_json_add_object(item, "killed_by");
-    bz_json_add_string(killer, "oracle", result->oracle);
-    bz_json_add_string(killer, "scenario", result->scenario);
-    bz_json_add_string(killer, "primitive", result->primitive);
-    bz_json_add_string(killer, "order", bz_order_name(result->order));
-    bz_json_add_hex(killer, "seed", result->seed);
-    bz_json_add_string(killer, "message", result->message);
-}
-
-static void print_json(const struct mutants *mutants, int code) {
-    struct bz_json *root = bz_json_new_object();
-    bz_json_add_string(root, "strategy", mutants->strategy);
-    bz_json_add_number(root, "runs", mutants->runs);
-    bz_json_add_number(root, "mutants", mutants->count);
-    for (unsigned verdict = 0; verdict < VERDICT_COUNT; verdict++) {
-        bz_json_add_number(root, total_keys[verdict], mutants->counts[verdict]);
-    }
-    struct bz_json *killers = bz_json_add_object(root, "kills");
-    for (uint32_t index = 0; index < bz_oracle_count; index++) {
-        uint32_t kills = kills_of(mutants, bz_oracles[index].name);
-        if (kills > 0) {
-            bz_json_add_number(killers, bz_oracles[index].name, kills);
-        }
-    }
-    struct bz_json *results = bz_json_add_array(root, "results");
-    for (uint32_t index = 0; index < mutants->count; index++) {
-        add_result(results, &mutants->results[index]);
-    }
-    bz_json_add_number(root, "exit_code", (uint64_t)code);
-    bz_json_put(root);
-}
-
 /* --- the command ------------------------------------------------------------------------------ */
 
 /* Fills the list of results with the selected mutants. Returns an exit code. */
@@ -216,12 +272,9 @@ static int select_mutants(struct mutants *mutants) {
     while (bz_mutants[mutants->total].name != NULL) {
         mutants->total++;
     }
-    if (mutants->total == 0) {
-        return bz_cli_fail(mutants->name, BZ_EXIT_USAGE,
-                           "this program was built without mutants (CMake: BUZZER_MUTANTS)");
-    }
     const char **names = bz_lack_check(calloc(mutants->total, sizeof *names), "the mutants");
-    mutants->results = bz_lack_check(bz_mutation_new(mutants->total), "the mutants");
+    mutants->results =
+        bz_lack_check(calloc(mutants->total, sizeof *mutants->results), "the mutants");
     for (uint32_t index = 0; index < mutants->total; index++) {
         names[index] = bz_mutants[index].name;
         if (mutants->only == NULL || fnmatch(mutants->only, names[index], 0) == 0) {
@@ -246,37 +299,34 @@ int bz_command_mutants(int argc, char **argv) {
                "each, and reports which oracle finds it. Exit status: 0 every mutant is found, "
                "except those that are declared equivalent, 4 one survives, 5 interrupted."};
     (void)bz_options_parse(&syntax, argc, argv);
-    const struct bz_strategy *strategy = bz_strategy_find(mutants.strategy);
-    if (strategy == NULL) {
+    if (bz_strategy_find(mutants.strategy) == NULL) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
-                           "no strategy '%s' ('%s list strategies' lists them)", mutants.strategy,
-                           bz_cli_program);
+                           "no strategy '%s' ('buzzer list strategies' lists them)",
+                           mutants.strategy);
     }
     char lack[BZ_LACK_BYTES];
     int code = select_mutants(&mutants);
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    const struct bz_mutation_config config = {.strategy = strategy,
-                                              .runs = mutants.runs,
-                                              .jobs = mutants.jobs,
-                                              .progress = &mutants.progress};
     bz_interrupt_catch();
     bz_progress_begin(&mutants.progress, mutants.is_quiet, mutants.count, 0);
     mutants.progress.unit = "mutants";
-    bool is_done = bz_mutation_run(&config, mutants.results, mutants.count);
-    bz_progress_end(&mutants.progress);
+    bool is_done = true;
     for (uint32_t index = 0; index < mutants.count; index++) {
+        if (is_done && bz_interrupt_requested == 0) {
+            is_done = judge_mutant(&mutants, &mutants.results[index]);
+        }
         mutants.counts[verdict_of(&mutants.results[index])]++;
+        bz_progress_show(&mutants.progress, index + 1, mutants.counts[VERDICT_KILLED]);
     }
+    bz_progress_end(&mutants.progress);
     code = is_done ? exit_code_of(mutants.counts)
                    : bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s",
                                  bz_lack_text(lack, sizeof lack, "memory or processes", "mutants"));
-    if (is_done && mutants.is_json) {
-        print_json(&mutants, code);
-    } else if (is_done) {
+    if (is_done) {
         print_text(&mutants);
     }
-    bz_mutation_destroy(mutants.results, mutants.total);
+    free(mutants.results);
     return code;
 }

@@ -89,7 +89,7 @@ class Lab:
         self.copy()
         run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build,
              "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1",
-             "-DBUZZER_TESTS=ON", "-DBUZZER_MUTANTS=OFF"], self.tree)
+             "-DBUZZER_TESTS=ON", "-DBUZZER_LAB=OFF"], self.tree)
         targets = run(["ninja", "-t", "targets", "all"], self.build)
         for name in re.findall(r"Test +#\d+: (\S+)", run(["ctest", "-N"], self.build)):
             self.targets[name] = name if f"\n{name}: phony" in targets else "buzzer"

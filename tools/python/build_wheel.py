@@ -79,7 +79,7 @@ def _build(folder):
     """Builds the extension in the folder; returns its path."""
     log_path = os.path.join(folder, "build.log")
     configure = ["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release",
-                 "-DBUZZER_TESTS=OFF", "-DBUZZER_INSTALL=OFF", "-DBUZZER_MUTANTS=OFF",
+                 "-DBUZZER_TESTS=OFF", "-DBUZZER_INSTALL=OFF",
                  "-DBUZZER_PYTHON=ON",
                  f"-DPython3_EXECUTABLE={sys.executable}", "-DPython3_FIND_VIRTUALENV=ONLY",
                  f"-DPython3_INCLUDE_DIR={sysconfig.get_path('include')}"]

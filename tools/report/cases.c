@@ -103,12 +103,8 @@ static void add_place(struct bz_case *one, const struct bz_trace *trace) {
 
 static void add_picture(struct bz_case *one, const struct bz_trace *trace) {
     struct bz_story story;
-    struct bz_paper paper;
     bz_story_init(&story, trace);
-    bz_paper_init(&paper);
-    bz_show_mermaid(&(struct bz_view){.trace = trace, .story = &story}, &paper);
-    bz_text_add(&one->picture, "%s", paper.text);
-    bz_paper_fini(&paper);
+    bz_show_mermaid(&(struct bz_view){.trace = trace, .story = &story}, &one->picture);
     bz_story_fini(&story);
 }
 

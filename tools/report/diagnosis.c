@@ -9,36 +9,29 @@
 #include "tools/plugin/plugins.h"
 #include "tools/story/timeline.h"
 #include "traces/lack.h"
-
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static const char *or_else(const char *text, const char *other) {
-    return text != NULL ? text : other;
-}
+#include "traces/text.h"
 
 /* --- the diagnosis --- */
 
-/* The primitive of the verdict's object, by the object's name ("lock-1" in scenarios/program), or
- * else the program's only one. BZ_PRIMITIVE_COUNT: unknown. */
+/* The primitive of the verdict's object, or else the program's only one. BZ_PRIMITIVE_COUNT:
+ * unknown. */
 static enum bz_primitive primitive_of(const struct bz_trace *trace) {
-    const char *object = or_else(trace->verdict.object, "");
-    enum bz_primitive only = BZ_PRIMITIVE_COUNT;
-    for (int number = 0; number < BZ_PRIMITIVE_COUNT; number++) {
-        enum bz_primitive primitive = (enum bz_primitive)number;
-        const char *name = bz_primitive_name(primitive);
-        if (strncmp(object, name, strlen(name)) == 0 && object[strlen(name)] == '-') {
-            return primitive;
-        }
-        for (size_t index = 0; index < trace->param_count; index++) {
-            if (is(trace->params[index].name, "primitive") &&
-                is(trace->params[index].value, name)) {
-                only = primitive;
-            }
-        }
+    uint32_t number = bz_trace_find_object(trace, trace->verdict.object);
+    const char *kind = number == 0 ? NULL : trace->objects[number - 1].kind;
+    bool is_queue =
+        bz_is(kind, bz_kind_name(BZ_KIND_ITEMS)) || bz_is(kind, bz_kind_name(BZ_KIND_SLOTS));
+    const char *name = is_queue ? bz_primitive_name(BZ_PRIMITIVE_QUEUE)
+                       : bz_is(kind, bz_kind_name(BZ_KIND_MODELLED)) ? NULL
+                                                                     : kind;
+    for (size_t index = 0; name == NULL && index < trace->param_count; index++) {
+        name = bz_is(trace->params[index].name, "primitive") ? trace->params[index].value : NULL;
     }
-    return only;
+    int primitive = 0;
+    while (primitive < BZ_PRIMITIVE_COUNT &&
+           !bz_is(name, bz_primitive_name((enum bz_primitive)primitive))) {
+        primitive++;
+    }
+    return (enum bz_primitive)primitive;
 }
 
 const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,
@@ -92,10 +85,10 @@ static void add_cancels(struct bz_text *text, const struct bz_story *story) {
         }
         const char *name = line->is_injected  ? ""
                            : line->is_timeout ? "a timeout"
-                                              : or_else(event->by, "the loop");
-        too_late += event->status != NULL && !is(event->status, "ok");
+                                              : bz_or(event->by, "the loop");
+        too_late += event->status != NULL && !bz_is(event->status, "ok");
         for (unsigned place = 0; place < ASKERS_MAX; place++) {
-            if (askers[place].name == NULL || is(askers[place].name, name)) {
+            if (askers[place].name == NULL || bz_is(askers[place].name, name)) {
                 askers[place].name = name;
                 askers[place].count++;
                 others--;
@@ -142,7 +135,7 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     struct bz_text text = {0};
     bz_wrap_printf(wrap, 2, BZ_COLOUR_BAD, "violation: %s%s%s", verdict->oracle,
                    is_known ? ": " : "", is_known ? bz_oracles[oracle].summary : "");
-    bz_wrap_print(wrap, "  ", or_else(verdict->message, ""), 4, BZ_COLOUR_NONE);
+    bz_wrap_print(wrap, "  ", bz_or(verdict->message, ""), 4, BZ_COLOUR_NONE);
     print_place(diagnosis, wrap);
     add_count(&text, story->deviations + story->jumps, "deviation");
     bz_text_add(&text, " from a FIFO loop");
@@ -244,19 +237,19 @@ static void print_places(const struct bz_trace *trace, struct bz_wrap *wrap) {
     for (size_t index = 0; index < trace->event_count; index++) {
         const struct bz_trace_event *event = &trace->events[index];
         uint32_t task = event->task == NULL ? 0 : bz_trace_find_task(trace, event->task);
-        if (is(event->event, "suspend") || is(event->event, "exit")) {
+        if (bz_is(event->event, "suspend") || bz_is(event->event, "exit")) {
             last[task] = event;
         }
     }
     for (size_t task = 1; task <= trace->task_count && shown < PLACES_MAX; task++) {
         const struct bz_trace_event *event = last[task];
-        if (event == NULL || is(event->event, "exit") || event->where == NULL) {
+        if (event == NULL || bz_is(event->event, "exit") || event->where == NULL) {
             continue;
         }
         bz_wrap_printf(wrap, 4, BZ_COLOUR_NONE, "  %s %s at %s", trace->tasks[task - 1],
-                       is(event->wait, "yield")   ? "yields"
-                       : is(event->wait, "sleep") ? "sleeps"
-                                                  : "waits",
+                       bz_is(event->wait, "yield")   ? "yields"
+                       : bz_is(event->wait, "sleep") ? "sleeps"
+                                                     : "waits",
                        event->where);
         shown++;
     }

@@ -39,6 +39,17 @@ void bz_text_add(struct bz_text *text, const char *format, ...) {
     va_end(arguments);
 }
 
+void bz_text_put_bytes(struct bz_text *text, const char *bytes, size_t length) {
+    reserve(text, length);
+    memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void bz_text_put(struct bz_text *text, const char *string) {
+    bz_text_put_bytes(text, string, strlen(string));
+}
+
 void bz_text_clear(struct bz_text *text) {
     reserve(text, 0);
     text->length = 0;

@@ -59,6 +59,8 @@ struct bz_text {
 
 void bz_text_add(struct bz_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+void bz_text_put(struct bz_text *text, const char *string); /* as it is */
+void bz_text_put_bytes(struct bz_text *text, const char *bytes, size_t length);
 void bz_text_clear(struct bz_text *text); /* makes it "" */
 void bz_text_fini(struct bz_text *text);
 

@@ -196,7 +196,7 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
 
 /* --- the smallest run ------------------------------------------------------------------------- */
 
-void bz_search_limits_parse_time(struct argp_state *state, void *target, const char *option,
+void bz_search_limits_parse_time(struct bz_parse *state, void *target, const char *option,
                                  char *text) {
     ((struct bz_search_limits *)target)->seconds = bz_option_seconds(state, option, text);
 }

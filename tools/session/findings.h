@@ -5,14 +5,14 @@
 
 #include <limits.h>
 
-#include <argp.h>
-
 #include "sim/program/replay.h"
 #include "sim/program/token.h"
 #include "sim/session/campaign.h"
 #include "sim/session/witness.h"
 #include "sim/shrink/shrink.h"
 #include "traces/trace.h"
+
+struct bz_parse;
 
 /* Whether a FIFO loop can reach a finding: searched for those under the order `any`. */
 struct bz_kept_witness {
@@ -66,7 +66,7 @@ struct bz_search_limits {
             BZ_OPTION_PARSED, offsetof(type, member), .is_once = true,                             \
                                                       .parse = bz_search_limits_parse_time         \
     }
-void bz_search_limits_parse_time(struct argp_state *state, void *target, const char *option,
+void bz_search_limits_parse_time(struct bz_parse *state, void *target, const char *option,
                                  char *text);
 
 struct bz_kept_findings {

@@ -24,7 +24,7 @@ static const struct engine {
 };
 #define ENGINE_COUNT (sizeof engines / sizeof engines[0])
 
-static void check(struct argp_state *state, const char *option, const char *text,
+static void check(struct bz_parse *state, const char *option, const char *text,
                   const struct bz_shard *shard) {
     if (shard->number == 0) {
         bz_cli_misuse(state,
@@ -38,7 +38,7 @@ static void check(struct argp_state *state, const char *option, const char *text
 }
 
 /* A number of shards. */
-static uint32_t read_count(struct argp_state *state, const char *option, const char *text,
+static uint32_t read_count(struct bz_parse *state, const char *option, const char *text,
                            const char *digits) {
     uint64_t count = 0;
     if (!bz_parse_u64(digits, &count) || count == 0 || count > BZ_SHARDS_MAX) {
@@ -49,7 +49,7 @@ static uint32_t read_count(struct argp_state *state, const char *option, const c
 }
 
 /* The only engine that started this process. */
-static const struct engine *find_engine(struct argp_state *state, const char *option) {
+static const struct engine *find_engine(struct bz_parse *state, const char *option) {
     const struct engine *found = NULL;
     for (size_t index = 0; index < ENGINE_COUNT; index++) {
         const struct engine *engine = &engines[index];
@@ -72,7 +72,7 @@ static const struct engine *find_engine(struct argp_state *state, const char *op
 }
 
 /* The value of a variable of the engine. */
-static uint32_t read_variable(struct argp_state *state, const char *option,
+static uint32_t read_variable(struct bz_parse *state, const char *option,
                               const struct engine *engine, const char *variable, uint32_t least) {
     const char *text = getenv(variable);
     uint64_t value = 0;
@@ -86,8 +86,7 @@ static uint32_t read_variable(struct argp_state *state, const char *option,
 
 /* How many parts there are. Slurm counts the tasks that were submitted together: a few of an array
  * that are submitted again are fewer, and then only the user knows. */
-static uint32_t count_of(struct argp_state *state, const char *option,
-                         const struct engine *engine) {
+static uint32_t count_of(struct bz_parse *state, const char *option, const struct engine *engine) {
     if (engine->count == NULL) {
         bz_cli_misuse(state,
                       "--%s auto: %s does not say how many parts there are; write --%s auto/N",
@@ -106,7 +105,7 @@ static uint32_t count_of(struct argp_state *state, const char *option,
     return count;
 }
 
-void bz_shard_parse(struct argp_state *state, const char *option, const char *text,
+void bz_shard_parse(struct bz_parse *state, const char *option, const char *text,
                     struct bz_shard *shard) {
     bool is_auto = strncmp(text, "auto", 4) == 0 && (text[4] == '\0' || text[4] == '/');
     const char *slash = strchr(text, '/');

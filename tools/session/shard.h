@@ -2,11 +2,12 @@
 #ifndef BZ_TOOLS_SESSION_SHARD_H
 #define BZ_TOOLS_SESSION_SHARD_H
 
-#include <argp.h>
 #include <stdio.h>
 
 #include "sim/session/shard.h"
 #include "traces/json.h"
+
+struct bz_parse;
 
 #define BZ_SHARD_HELP                                                                              \
     "Do only part I of N, with I from 1 to N; 'buzzer merge' joins the parts. auto: take I and N " \
@@ -14,7 +15,7 @@
     "Kubernetes job or GNU parallel"
 
 /* Reads I/N, auto or auto/N. A usage error ends the process. */
-void bz_shard_parse(struct argp_state *state, const char *option, const char *text,
+void bz_shard_parse(struct bz_parse *state, const char *option, const char *text,
                     struct bz_shard *shard);
 
 /* Which runs of the campaign a shard has done, counted from 0: in words, and as the member `shard`

@@ -13,24 +13,20 @@ const char *bz_carry_name(enum bz_carry_result result) {
     return names[result];
 }
 
-static bool same_text(const char *a, const char *b) {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static enum bz_carry_result judge(const struct bz_carry *carry, const struct bz_trace *trace) {
     const struct bz_trace_verdict *verdict = carry->verdict;
     if (verdict->oracle == NULL) {
         return carry->report.end == BZ_RUN_PASSED ? BZ_CARRY_PASSES : BZ_CARRY_CUT_SHORT;
     }
-    return same_text(verdict->oracle, trace->verdict.oracle) &&
-                   same_text(verdict->object, trace->verdict.object)
+    return bz_is(verdict->oracle, trace->verdict.oracle) &&
+                   bz_is(verdict->object, trace->verdict.object)
                ? BZ_CARRY_FAILS
                : BZ_CARRY_FAILS_OTHERWISE;
 }
 
 /* One run cannot show that two differ. */
 static bool is_one_run_enough(const struct bz_trace *trace, char *why, size_t why_bytes) {
-    bool is_enough = !same_text(trace->verdict.oracle, "nondeterminism");
+    bool is_enough = !bz_is(trace->verdict.oracle, "nondeterminism");
     return is_enough || bz_fail(why, why_bytes,
                                 "it was recorded for nondeterminism, which one run cannot show; a "
                                 "campaign can");

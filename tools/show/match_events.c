@@ -1,94 +1,70 @@
 #include "tools/show/match_events.h"
 
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "traces/lack.h"
+#include "traces/text.h"
 
-#define WORDS 4u
+#define PURPOSE "two runs side by side"
 #define NONE SIZE_MAX
 
 /* What may have a counterpart in the other run: some events, and what they are matched by. */
 struct item {
-    const char *words[WORDS]; /* NULL: none */
-    uint64_t n;
-    uint64_t nth; /* of the items with these words and this number */
-    size_t place; /* among the items of its side */
+    uint32_t name;
     const struct bz_trace_event *begin;
     const struct bz_trace_event *end;
 };
 
 /* The items of both sides, and the counterparts of side 0: places of side 1 that increase. */
 struct items {
+    struct bz_trace names; /* their names, as the names of tasks: a trace finds them by a hash */
     size_t count[2];
     struct item *items[2];
     size_t *matches;
 };
 
-static void *get_memory(size_t count, size_t bytes) {
-    return bz_lack_check(calloc(count + 1, bytes), "two runs side by side");
-}
-
 /* --- matching --------------------------------------------------------------------------------- */
 
-static int compare_words(const char *a, const char *b) {
-    return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
-}
-
-static int compare_names(const struct item *a, const struct item *b) {
-    int order = 0;
-    for (unsigned index = 0; index < WORDS && order == 0; index++) {
-        order = compare_words(a->words[index], b->words[index]);
+/* The number of what the words and the number name; no word has a line end. */
+static uint32_t name_of(struct bz_trace *names, const char *const words[4], uint64_t n) {
+    char name[4 * BZ_TRACE_NAME_BYTES_MAX + 32];
+    snprintf(name, sizeof name, "%s\n%s\n%s\n%s\n%" PRIu64, words[0], bz_or(words[1], ""),
+             bz_or(words[2], ""), bz_or(words[3], ""), n);
+    if (bz_trace_find_task(names, name) == 0) {
+        bz_trace_add_task(names, name);
     }
-    return order != 0 ? order : (a->n > b->n) - (a->n < b->n);
+    return bz_trace_find_task(names, name);
 }
 
-static int compare_items(const void *left, const void *right) {
-    const struct item *const *a = left;
-    const struct item *const *b = right;
-    int order = compare_names(*a, *b);
-    return order != 0 ? order : ((*a)->place > (*b)->place) - ((*a)->place < (*b)->place);
-}
-
-/* The items of a side in the order of their names; numbers those with the same name. */
-static struct item **sort_items(struct item *items, size_t count) {
-    struct item **sorted = get_memory(count, sizeof *sorted);
-    for (size_t index = 0; index < count; index++) {
-        sorted[index] = &items[index];
-    }
-    qsort(sorted, count, sizeof *sorted, compare_items);
-    for (size_t index = 1; index < count; index++) {
-        bool is_same = compare_names(sorted[index - 1], sorted[index]) == 0;
-        sorted[index]->nth = is_same ? sorted[index - 1]->nth + 1 : 0;
-    }
-    return sorted;
-}
-
-/* Matches every item with that of the same name, wherever it is. */
+/* Matches the n-th item of a name with the n-th of the same name, wherever it is. */
 static void match_names(struct items *items) {
-    struct item **a = sort_items(items->items[0], items->count[0]);
-    struct item **b = sort_items(items->items[1], items->count[1]);
-    size_t other = 0;
-    for (size_t index = 0; index < items->count[0]; index++) {
-        int order = -1;
-        while (other < items->count[1] && order < 0) {
-            order = compare_names(b[other], a[index]);
-            order = order != 0 ? order
-                               : (b[other]->nth > a[index]->nth) - (b[other]->nth < a[index]->nth);
-            other += order < 0;
-        }
-        items->matches[a[index]->place] = order == 0 ? b[other]->place : NONE;
+    size_t *first = bz_lack_new(items->names.task_count + 1, sizeof *first, PURPOSE);
+    size_t *next = bz_lack_new(items->count[1] + 1, sizeof *next, PURPOSE);
+    for (size_t place = items->count[1]; place > 0; place--) { /* numbers are places + 1 */
+        uint32_t name = items->items[1][place - 1].name;
+        next[place] = first[name];
+        first[name] = place;
     }
-    free(a);
-    free(b);
+    for (size_t place = 0; place < items->count[0]; place++) {
+        size_t *match = &first[items->items[0][place].name];
+        items->matches[place] = *match == 0 ? NONE : *match - 1;
+        *match = next[*match];
+    }
+    free(first);
+    free(next);
 }
 
 /* Keeps the longest sequence of matches that increase, and drops the others. */
 static void keep_order(struct items *items) {
     size_t count = items->count[0];
-    size_t *last = get_memory(count, sizeof *last);     /* of a sequence of each length: its item */
-    size_t *before = get_memory(count, sizeof *before); /* the item before it in that sequence */
+    size_t *last =
+        bz_lack_new(count + 1, sizeof *last, PURPOSE); /* of a sequence of each length: its item */
+    size_t *before =
+        bz_lack_new(count + 1, sizeof *before, PURPOSE); /* the item before it in that sequence */
     size_t longest = 0;
     for (size_t index = 0; index < count; index++) {
         size_t low = 0;
@@ -120,7 +96,7 @@ static void keep_order(struct items *items) {
 }
 
 static void match(struct items *items) {
-    items->matches = get_memory(items->count[0], sizeof *items->matches);
+    items->matches = bz_lack_new(items->count[0] + 1, sizeof *items->matches, PURPOSE);
     match_names(items);
     keep_order(items);
 }
@@ -129,6 +105,7 @@ static void free_items(struct items *items) {
     free(items->items[0]);
     free(items->items[1]);
     free(items->matches);
+    bz_trace_fini(&items->names);
 }
 
 /* --- what is matched -------------------------------------------------------------------------- */
@@ -140,47 +117,40 @@ static bool is_handle(const struct bz_trace_event *event) {
 
 /* A step has the name of its handle; the set-up, and a step without one, that of its first event.
  */
-static void name_step(struct item *item) {
+static uint32_t name_of_step(struct bz_trace *names, const struct item *item) {
     const struct bz_trace_event *event = item->begin;
     while (event + 1 < item->end && !is_handle(event)) {
         event++;
     }
     event = is_handle(event) ? event : item->begin;
-    item->words[0] = event->event;
-    item->words[1] = event->task;
-    item->words[2] = event->role;
-    item->n = strcmp(event->event, "resume") == 0 ? event->n : 0;
+    const char *const words[4] = {event->event, event->task, event->role, NULL};
+    return name_of(names, words, bz_is(event->event, "resume") ? event->n : 0);
 }
 
-static size_t collect_steps(const struct bz_trace_event *begin, const struct bz_trace_event *end,
-                            struct item **items) {
-    size_t count = 0;
-    *items = get_memory((size_t)(end - begin), sizeof **items);
+static void collect_steps(struct items *items, unsigned side, const struct bz_trace_event *begin,
+                          const struct bz_trace_event *end) {
+    items->items[side] =
+        bz_lack_new((size_t)(end - begin) + 1, sizeof *items->items[side], PURPOSE);
     while (begin < end) {
-        struct item *item = &(*items)[count];
-        item->place = count++;
+        struct item *item = &items->items[side][items->count[side]++];
         item->begin = begin;
         while (begin < end && begin->step == item->begin->step) {
             begin++;
         }
         item->end = begin;
-        name_step(item);
+        item->name = name_of_step(&items->names, item);
     }
-    return count;
 }
 
-static size_t collect_events(const struct item *step, struct item **items) {
-    size_t count = (size_t)(step->end - step->begin);
-    *items = get_memory(count, sizeof **items);
-    for (size_t index = 0; index < count; index++) {
+static void collect_events(struct items *items, unsigned side, const struct item *step) {
+    items->count[side] = (size_t)(step->end - step->begin);
+    items->items[side] = bz_lack_new(items->count[side] + 1, sizeof *items->items[side], PURPOSE);
+    for (size_t index = 0; index < items->count[side]; index++) {
         const struct bz_trace_event *event = &step->begin[index];
-        (*items)[index] =
-            (struct item){.words = {event->event, event->task, event->op, event->object},
-                          .place = index,
-                          .begin = event,
-                          .end = event + 1};
+        const char *const words[4] = {event->event, event->task, event->op, event->object};
+        items->items[side][index] =
+            (struct item){name_of(&items->names, words, 0), event, event + 1};
     }
-    return count;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -208,9 +178,9 @@ static void add_unmatched(struct bz_alignment *alignment, const struct item *ite
 /* The same handle in both runs. Events without a counterpart share a row, while both sides have
  * some before the next match. */
 static void add_both(struct bz_alignment *alignment, const struct item *a, const struct item *b) {
-    struct items events;
-    events.count[0] = collect_events(a, &events.items[0]);
-    events.count[1] = collect_events(b, &events.items[1]);
+    struct items events = {.count = {0, 0}};
+    collect_events(&events, 0, a);
+    collect_events(&events, 1, b);
     match(&events);
     size_t at[2] = {0, 0};
     while (at[0] < events.count[0] || at[1] < events.count[1]) {
@@ -236,12 +206,12 @@ void bz_align(struct bz_alignment *alignment, const struct bz_trace *a, const st
                          a->events[first - 1].step == a->events[first].step)) {
         first--; /* to the begin of a step */
     }
-    struct items steps;
+    struct items steps = {.count = {0, 0}};
     size_t most = a->event_count + b->event_count - 2 * first;
-    *alignment =
-        (struct bz_alignment){.begin = first, .rows = get_memory(most, sizeof *alignment->rows)};
-    steps.count[0] = collect_steps(a->events + first, a->events + a->event_count, &steps.items[0]);
-    steps.count[1] = collect_steps(b->events + first, b->events + b->event_count, &steps.items[1]);
+    *alignment = (struct bz_alignment){
+        .begin = first, .rows = bz_lack_new(most + 1, sizeof *alignment->rows, PURPOSE)};
+    collect_steps(&steps, 0, a->events + first, a->events + a->event_count);
+    collect_steps(&steps, 1, b->events + first, b->events + b->event_count);
     match(&steps);
     size_t at = 0;
     for (size_t index = 0; index <= steps.count[0]; index++) {

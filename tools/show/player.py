@@ -60,7 +60,8 @@ class Object:
         elif kind == "barrier":
             self.it = asyncio.Barrier(number)
         elif kind == "queue":
-            self.it = (asyncio.Queue, asyncio.LifoQueue, asyncio.PriorityQueue)[order](number)
+            self.it = {"fifo": asyncio.Queue, "lifo": asyncio.LifoQueue,
+                       "priority": asyncio.PriorityQueue}[order](number)
 
     def has_permits(self):
         return self.kind in ("lock", "semaphore", "bounded")

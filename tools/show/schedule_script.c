@@ -1,11 +1,10 @@
 #include "tools/show/schedule_script.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/show/whole_program.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 /* What a task is in the middle of. */
 struct actor {
@@ -19,10 +18,8 @@ struct writer {
     size_t act_capacity;
     size_t move_capacity;
     struct actor *actors;
-    uint32_t *held; /* by task and object: permits that it owns */
     uint32_t running;
     uint64_t step;
-    uint32_t notify; /* the last notify of this step, number + 1; 0: none */
 };
 
 static const char *const act_names[BZ_ACT_COUNT] = {
@@ -34,27 +31,19 @@ const char *bz_act_name(enum bz_act_kind kind) {
     return act_names[kind];
 }
 
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static void *more(void *array, size_t count, size_t *capacity, size_t element_bytes) {
-    if (count < *capacity) {
-        return array;
-    }
-    *capacity = *capacity == 0 ? 64 : 2 * *capacity;
-    return bz_lack_check(realloc(array, *capacity * element_bytes), "a picture");
-}
-
 /* --- acts and moves --------------------------------------------------------------------------- */
 
 static struct bz_act *add_act(struct writer *writer, uint32_t task, enum bz_act_kind kind) {
     struct bz_script *script = writer->script;
-    script->acts =
-        more(script->acts, script->act_count, &writer->act_capacity, sizeof *script->acts);
+    script->acts = bz_lack_grow(script->acts, script->act_count, &writer->act_capacity,
+                                sizeof *script->acts, "a picture");
     struct bz_act *act = &script->acts[script->act_count++];
-    *act = (struct bz_act){
-        .kind = kind, .task = task, .step = writer->step, .end = writer->step, .outcome = "ok"};
+    *act = (struct bz_act){.kind = kind,
+                           .task = task,
+                           .number = 1,
+                           .step = writer->step,
+                           .end = writer->step,
+                           .outcome = "ok"};
     uint32_t number = (uint32_t)script->act_count;
     if (script->last[task] != 0) {
         script->acts[script->last[task] - 1].next = number;
@@ -67,40 +56,37 @@ static struct bz_act *add_act(struct writer *writer, uint32_t task, enum bz_act_
 
 static void add_move(struct writer *writer, uint32_t task, enum bz_move_kind kind) {
     struct bz_script *script = writer->script;
-    script->moves =
-        more(script->moves, script->move_count, &writer->move_capacity, sizeof *script->moves);
+    script->moves = bz_lack_grow(script->moves, script->move_count, &writer->move_capacity,
+                                 sizeof *script->moves, "a picture");
     script->moves[script->move_count++] =
         (struct bz_move){.step = writer->step, .task = task, .kind = kind};
 }
 
 static enum bz_act_kind kind_of_op(const char *op) {
     for (unsigned kind = BZ_ACT_ACQUIRE; kind < BZ_ACT_OTHER; kind++) {
-        if (is(op, act_names[kind])) {
+        if (bz_is(op, act_names[kind])) {
             return (enum bz_act_kind)kind;
         }
     }
     return BZ_ACT_OTHER;
 }
 
-static uint32_t *held(struct writer *writer, uint32_t task, uint32_t object) {
-    return &writer->held[(size_t)task * (BZ_OBJECTS_MAX + 1) + object];
+/* Whether a task owns the lock that a notification needs. */
+static bool is_locked(const struct writer *writer, uint32_t condition) {
+    const struct bz_ledger_object *objects = writer->script->ledger.objects;
+    return objects[objects[condition].partner].count > 0;
 }
 
 /* Adds the operation of the event; returns its number + 1. */
 static uint32_t add_operation(struct writer *writer, uint32_t task,
                               const struct bz_trace_event *event) {
-    uint32_t object = bz_objects_find(&writer->script->objects, event->object);
+    uint32_t object = bz_trace_find_object(writer->script->trace, event->object);
     struct bz_act *act = add_act(writer, task, object == 0 ? BZ_ACT_OTHER : kind_of_op(event->op));
     act->object = object;
-    act->number = 1;
-    writer->notify = 0; /* further wake-ups are not its own */
-    if (act->kind == BZ_ACT_RELEASE) {
-        uint32_t *own = held(writer, task, object);
-        act->kind = *own > 0 ? BZ_ACT_RELEASE : BZ_ACT_RELEASE_UNHELD;
-        *own -= *own > 0;
-    } else if (act->kind == BZ_ACT_NOTIFY) {
-        writer->notify = (uint32_t)writer->script->act_count;
-        act->number = 0;
+    act->number = event->n == BZ_TRACE_ABSENT ? 1 : (uint32_t)event->n;
+    if (act->kind == BZ_ACT_RELEASE &&
+        bz_ledger_owned(&writer->script->ledger, task, object) == 0) {
+        act->kind = BZ_ACT_RELEASE_UNHELD;
     }
     return (uint32_t)writer->script->act_count;
 }
@@ -115,7 +101,10 @@ static void read_call(struct writer *writer, uint32_t task, const struct bz_trac
     uint32_t number = add_operation(writer, task, event);
     struct bz_act *act = &writer->script->acts[number - 1];
     writer->actors[task].pending = number;
-    act->outcome = is_instant(act->kind) ? "ok" : NULL;
+    /* A trace does not record whether these were refused. */
+    bool is_unrecorded =
+        act->kind == BZ_ACT_DONE || (act->kind == BZ_ACT_NOTIFY && !is_locked(writer, act->object));
+    act->outcome = is_unrecorded ? "unknown" : is_instant(act->kind) ? "ok" : NULL;
 }
 
 /* An accepted release does not return: what returns next is another operation. */
@@ -138,15 +127,10 @@ static void read_return(struct writer *writer, uint32_t task, const struct bz_tr
     actor->pending = 0;
     act->outcome = event->status;
     act->end = writer->step;
-    if (act->kind == BZ_ACT_RELEASE && !is(event->status, "ok")) {
-        (*held(writer, task, act->object))++; /* it was refused */
-    }
-    if (is(event->status, "full") && act->kind == BZ_ACT_PUT) {
+    if (bz_is(event->status, "full") && act->kind == BZ_ACT_PUT) {
         act->kind = BZ_ACT_TRY_PUT;
-    } else if (is(event->status, "empty") && act->kind == BZ_ACT_GET) {
+    } else if (bz_is(event->status, "empty") && act->kind == BZ_ACT_GET) {
         act->kind = BZ_ACT_TRY_GET;
-    } else if (act->kind == BZ_ACT_ACQUIRE && is(event->status, "ok") && act->object != 0) {
-        (*held(writer, task, act->object))++;
     }
 }
 
@@ -156,7 +140,7 @@ static void read_suspend(struct writer *writer, uint32_t task, const struct bz_t
         actor->pending = 0;
     }
     if (actor->pending == 0) {
-        add_act(writer, task, is(event->wait, "yield") ? BZ_ACT_YIELD : BZ_ACT_PAUSE)->outcome =
+        add_act(writer, task, bz_is(event->wait, "yield") ? BZ_ACT_YIELD : BZ_ACT_PAUSE)->outcome =
             NULL;
         actor->suspended = (uint32_t)writer->script->act_count;
     }
@@ -177,7 +161,7 @@ static void read_resume(struct writer *writer, uint32_t task, const struct bz_tr
 
 static void read_cancel(struct writer *writer, uint32_t task, const struct bz_trace_event *event) {
     uint32_t by = bz_trace_find_task(writer->script->trace, event->by);
-    if (event->status != NULL && !is(event->status, "ok")) {
+    if (event->status != NULL && !bz_is(event->status, "ok")) {
         return; /* it was too late */
     }
     writer->actors[task].is_cancelled = true;
@@ -188,21 +172,12 @@ static void read_cancel(struct writer *writer, uint32_t task, const struct bz_tr
     }
 }
 
-static void read_wake(struct writer *writer, uint32_t task, const struct bz_trace_event *event) {
+static void read_wake(struct writer *writer, uint32_t task) {
     const struct actor *actor = &writer->actors[task];
     uint32_t suspended = actor->suspended;
-    if (suspended != 0 && writer->script->acts[suspended - 1].kind == BZ_ACT_PAUSE) {
-        if (!actor->is_cancelled) { /* a cancel ends it by itself */
-            add_move(writer, task, BZ_MOVE_WAKE);
-        }
-    } else if (writer->notify != 0 && is(event->status, "ok")) {
-        writer->script->acts[writer->notify - 1].number++;
-    }
-}
-
-static void read_exit(struct writer *writer, uint32_t task) {
-    for (uint32_t object = 1; object <= BZ_OBJECTS_MAX; object++) {
-        writer->script->has_kept[task] |= *held(writer, task, object) > 0;
+    if (suspended != 0 && writer->script->acts[suspended - 1].kind == BZ_ACT_PAUSE &&
+        !actor->is_cancelled) { /* a cancel ends it by itself */
+        add_move(writer, task, BZ_MOVE_WAKE);
     }
 }
 
@@ -211,63 +186,43 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
     if (event->step != writer->step) {
         writer->step = event->step;
         writer->running = 0;
-        writer->notify = 0;
     }
     if (task == 0) {
         return;
     }
-    if (is(event->event, "resume")) {
+    if (bz_is(event->event, "resume")) {
         read_resume(writer, task, event);
-    } else if (is(event->event, "call")) {
+    } else if (bz_is(event->event, "call")) {
         read_call(writer, task, event);
-    } else if (is(event->event, "return")) {
+    } else if (bz_is(event->event, "return")) {
         read_return(writer, task, event);
-    } else if (is(event->event, "suspend")) {
+    } else if (bz_is(event->event, "suspend")) {
         read_suspend(writer, task, event);
-    } else if (is(event->event, "cancel")) {
+    } else if (bz_is(event->event, "cancel")) {
         read_cancel(writer, task, event);
-    } else if (is(event->event, "wake")) {
-        read_wake(writer, task, event);
-    } else if (is(event->event, "exit")) {
-        read_exit(writer, task);
+    } else if (bz_is(event->event, "wake")) {
+        read_wake(writer, task);
     }
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* The slots of a queue are another name of it; a notify wakes one task at least. A trace does not
- * record whether a notify that woke no task, or a done, was refused. */
-static void finish_acts(struct bz_script *script) {
-    for (size_t index = 0; index < script->act_count; index++) {
-        struct bz_act *act = &script->acts[index];
-        uint32_t items = script->objects.objects[act->object].items;
-        bool is_unrecorded =
-            act->kind == BZ_ACT_DONE || (act->kind == BZ_ACT_NOTIFY && act->number == 0);
-        act->outcome = is_unrecorded ? "unknown" : act->outcome;
-        act->number = act->number == 0 ? 1 : act->number;
-        act->object = items != 0 ? items : act->object;
-    }
-}
-
 void bz_script_init(struct bz_script *script, const struct bz_trace *trace) {
     struct writer writer = {.script = script};
     size_t tasks = trace->task_count + 1;
     *script = (struct bz_script){.trace = trace};
-    script->first = bz_lack_check(calloc(tasks, sizeof *script->first), "a picture");
-    script->has_kept = bz_lack_check(calloc(tasks, sizeof *script->has_kept), "a picture");
-    script->last = bz_lack_check(calloc(tasks, sizeof *script->last), "a picture");
-    writer.actors = bz_lack_check(calloc(tasks, sizeof *writer.actors), "a picture");
-    writer.held =
-        bz_lack_check(calloc(tasks * (BZ_OBJECTS_MAX + 1), sizeof *writer.held), "a picture");
-    bz_objects_init(&script->objects, trace);
+    script->first = bz_lack_new(tasks, sizeof *script->first, "a picture");
+    script->last = bz_lack_new(tasks, sizeof *script->last, "a picture");
+    writer.actors = bz_lack_new(tasks, sizeof *writer.actors, "a picture");
+    bz_ledger_init(&script->ledger, trace);
     for (size_t index = 0; index < trace->event_count; index++) {
-        if (trace->verdict.oracle == NULL || trace->events[index].step <= trace->verdict.step) {
-            read_event(&writer, &trace->events[index]);
+        if (bz_ledger_is_over(trace, &trace->events[index])) {
+            break;
         }
+        read_event(&writer, &trace->events[index]);
+        bz_ledger_read(&script->ledger, &trace->events[index]);
     }
-    finish_acts(script);
     free(writer.actors);
-    free(writer.held);
 }
 
 void bz_script_fini(struct bz_script *script) {
@@ -275,46 +230,6 @@ void bz_script_fini(struct bz_script *script) {
     free(script->moves);
     free(script->first);
     free(script->last);
-    free(script->has_kept);
+    bz_ledger_fini(&script->ledger);
     *script = (struct bz_script){0};
-}
-
-/* --- what a trace does not record --------------------------------------------------------------
- */
-
-static bool has_other_act(const struct bz_script *script) {
-    for (size_t index = 0; index < script->act_count; index++) {
-        if (script->acts[index].kind == BZ_ACT_OTHER) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool bz_script_refuses(const struct bz_view *view, char *reason, size_t size_bytes) {
-    struct bz_script script;
-    bool is_refused = true;
-    if (bz_scene_program_of(view->trace) != NULL) {
-        return false;
-    }
-    bz_script_init(&script, view->trace);
-    const struct bz_object *lacking = NULL;
-    for (uint32_t number = script.objects.count; number > 0; number--) {
-        const struct bz_object *object = &script.objects.objects[number];
-        lacking = object->lacks != NULL ? object : lacking;
-    }
-    if (script.objects.is_cut) {
-        snprintf(reason, size_bytes, "the run has more than %u objects", BZ_OBJECTS_MAX);
-    } else if (lacking != NULL) {
-        snprintf(reason, size_bytes, "the trace does not record %s of '%s'", lacking->lacks,
-                 lacking->name);
-    } else if (has_other_act(&script)) {
-        snprintf(reason, size_bytes, "the run has an operation that such a program cannot make");
-    } else if (script.objects.count == 0 && !bz_is_of_python(view->trace)) {
-        snprintf(reason, size_bytes, "the trace has no operation on an object");
-    } else {
-        is_refused = false;
-    }
-    bz_script_fini(&script);
-    return is_refused;
 }

@@ -1,6 +1,5 @@
 /* The schedule of a trace as a program of its own: what each task does, and what happens in which
- * order. From it, other programs are made that need nothing of the simulator. Nothing in it is
- * guessed: bz_script_refuses() says which traces do not record enough.
+ * order. From it, other programs are made that need nothing of the simulator.
  *
  * Sleeps, joins and futures of the program are pauses: the schedule says when they end.
  */
@@ -8,7 +7,6 @@
 #define BZ_TOOLS_SHOW_SCHEDULE_SCRIPT_H
 
 #include "tools/show/show.h"
-#include "tools/story/objects.h"
 #include "traces/trace.h"
 
 enum bz_act_kind {
@@ -39,7 +37,7 @@ struct bz_act {
     uint32_t task;
     uint32_t object; /* number, from 1; 0: none */
     uint32_t victim; /* of a cancel */
-    uint32_t number; /* notify: how many it woke, at least 1 */
+    uint32_t number; /* notify: for how many it is */
     uint32_t next;   /* the next act of the task, number + 1; 0: none */
     uint64_t step;   /* in which it begins */
     uint64_t end;    /* in which it ends, if it does */
@@ -65,20 +63,16 @@ struct bz_script {
     size_t act_count;
     struct bz_move *moves;
     size_t move_count;
-    struct bz_objects objects;
     uint32_t *first; /* by task: its first act, number + 1; 0: none */
     uint32_t *last;
-    bool *has_kept; /* by task: it ended, and still owned a permit */
+    struct bz_ledger ledger; /* after the last event */
 };
 
-/* O(events x objects). */
+/* O(events). */
 void bz_script_init(struct bz_script *script, const struct bz_trace *trace);
 void bz_script_fini(struct bz_script *script);
 
 /* "acquire", ... */
 const char *bz_act_name(enum bz_act_kind kind);
-
-/* A program of the run needs something that the trace does not record. */
-bz_show_refusal_fn bz_script_refuses;
 
 #endif

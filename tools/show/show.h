@@ -4,10 +4,10 @@
  * messages of a trace are hostile; each format escapes them. Everything is read from the trace and
  * its story (tools/story/story.h), so a run of a program that nobody has can be shown as well.
  *
- *     bz_paper_init(&paper);
- *     bz_show_format("mermaid")->show(&view, &paper);
- *     ... paper.text, paper.length ...
- *     bz_paper_fini(&paper);
+ *     struct bz_text text = {0};
+ *     bz_show_format("mermaid")->show(&view, &text);
+ *     ... text.bytes, text.length ...
+ *     bz_text_fini(&text);
  *
  * Without memory, functions call bz_lack_stop() (traces/lack.h).
  */
@@ -18,29 +18,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/report/text_output.h"
 #include "tools/story/story.h"
 #include "traces/trace.h"
 
-/* --- paper: text that grows ------------------------------------------------------------------- */
-
-struct bz_paper {
-    char *text; /* ends with NUL */
-    size_t length;
-    size_t capacity;
-};
-
-void bz_paper_init(struct bz_paper *paper);
-void bz_paper_fini(struct bz_paper *paper);
-
-/* Append. A formatted piece may have any length. */
-void bz_paper_put(struct bz_paper *paper, const char *text);
-void bz_paper_add(struct bz_paper *paper, const char *bytes, size_t length);
-void bz_paper_printf(struct bz_paper *paper, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* --- escapes ------------------------------------------------------------------------------------
+ */
 
 /* A JSON string in quotes, NULL as null. It may stand inside a script element of HTML: `<`, `>`,
  * `&` and the line separators U+2028 and U+2029 are escaped as well. */
-void bz_paper_json(struct bz_paper *paper, const char *text);
+void bz_text_put_json(struct bz_text *out, const char *text);
+
+/* Appends the text. Each byte of it that is in `special` becomes its decimal number between
+ * `before` and `after`. */
+void bz_text_put_escaped(struct bz_text *out, const char *text, const char *special,
+                         const char *before, const char *after);
 
 /* --- the view --------------------------------------------------------------------------------- */
 
@@ -61,15 +53,16 @@ struct bz_view {
 
 /* --- the formats ------------------------------------------------------------------------------ */
 
-typedef void bz_show_fn(const struct bz_view *view, struct bz_paper *paper);
+typedef void bz_show_fn(const struct bz_view *view, struct bz_text *out);
 
 /* True if the format cannot show this run; then `reason` is a clause that says why. */
 typedef bool bz_show_refusal_fn(const struct bz_view *view, char *reason, size_t size_bytes);
 
-bz_show_fn bz_show_text;    /* lanes in columns of text */
-bz_show_fn bz_show_mermaid; /* a sequence diagram */
-bz_show_fn bz_show_html;    /* a page that needs nothing else */
-bz_show_fn bz_show_asyncio; /* a Python program */
+bz_show_fn bz_show_text;               /* lanes in columns of text */
+bz_show_fn bz_show_mermaid;            /* a sequence diagram */
+bz_show_fn bz_show_html;               /* a page that needs nothing else */
+bz_show_fn bz_show_asyncio;            /* a Python program */
+bz_show_refusal_fn bz_asyncio_refuses; /* what no such program can be made of */
 
 struct bz_show_format {
     const char *name; /* NULL ends the table */
@@ -86,19 +79,11 @@ const struct bz_show_format *bz_show_format(const char *name);
 
 /* --- what formats share ----------------------------------------------------------------------- */
 
-/* A task's name by its number; "loop" for 0. */
-const char *bz_show_task(const struct bz_trace *trace, uint32_t task);
-
 /* As bz_trace_verdict_text() says it. Valid until the next call. */
 const char *bz_show_verdict(const struct bz_trace *trace);
 
 /* The arrow of one of these kinds that ends at the line, or NULL. `kinds` is a sum of
  * 1u << kind. O(log arrows). */
 const struct bz_arrow *bz_show_arrow(const struct bz_story *story, uint32_t line, unsigned kinds);
-
-/* Appends the text. Each byte of it that is in `special` becomes its decimal number between
- * `before` and `after`. */
-void bz_paper_escape(struct bz_paper *paper, const char *text, const char *special,
-                     const char *before, const char *after);
 
 #endif

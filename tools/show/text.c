@@ -22,27 +22,17 @@
 struct lanes {
     const struct bz_view *view;
     uint32_t *lane_of;         /* by task: 1 is the first lane; 0: none */
-    const struct bz_span **at; /* by lane - 1: the span that the task is in; NULL: none yet */
-    const struct bz_span **next;
-    char marks[LANES_MAX];     /* the same */
     uint32_t tasks[LANES_MAX]; /* by lane - 1 */
+    struct bz_ledger ledger;   /* at the line */
+    size_t event;              /* the next one that it reads */
     char labels[LANES_MAX][LANE_BYTES];
     unsigned count;
     unsigned pitch; /* columns from one lane to the next */
     int step_width, time_width, task_width;
 };
 
-/* Columns of a terminal: characters, not bytes. */
-static int columns_of(const char *text) {
-    int columns = 0;
-    for (; *text != '\0'; text++) {
-        columns += ((unsigned char)*text & 0xc0u) != 0x80u;
-    }
-    return columns;
-}
-
 static int wider(int width, const char *text) {
-    int columns = columns_of(text);
+    int columns = (int)bz_wrap_columns(text);
     return columns > width ? columns : width;
 }
 
@@ -98,7 +88,7 @@ static bool abbreviate(const char *name, char label[LANE_BYTES]) {
 
 static bool are_labels_clear(struct lanes *lanes) {
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        if (!abbreviate(bz_show_task(lanes->view->trace, lanes->tasks[lane]),
+        if (!abbreviate(bz_trace_task_name(lanes->view->trace, lanes->tasks[lane], "loop"),
                         lanes->labels[lane])) {
             return false;
         }
@@ -139,62 +129,26 @@ static void measure(struct lanes *lanes) {
         snprintf(step, sizeof step, "%" PRIu64, line->step);
         lanes->step_width = wider(lanes->step_width, step);
         lanes->time_width = wider(lanes->time_width, bz_cli_time_text(line->time_ns));
-        lanes->task_width = wider(lanes->task_width, bz_show_task(lanes->view->trace, line->task));
+        lanes->task_width =
+            wider(lanes->task_width, bz_trace_task_name(lanes->view->trace, line->task, "loop"));
     }
 }
 
 /* --- a row of lanes --------------------------------------------------------------------------- */
 
-static const struct bz_span *first_span(const struct bz_story *story, uint32_t task) {
-    size_t low = 0;
-    size_t high = story->span_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (story->spans[middle].task < task) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < story->span_count && story->spans[low].task == task ? &story->spans[low] : NULL;
-}
-
-static char mark_of(const struct bz_span *span) {
+static char mark_of(const struct bz_ledger_task *task) {
     static const char marks[] = {
         [BZ_SPAN_UNSTARTED] = ' ', [BZ_SPAN_READY] = '|', [BZ_SPAN_RUNNING] = '|',
         [BZ_SPAN_WAITING] = 'w',   [BZ_SPAN_WOKEN] = 'r', [BZ_SPAN_STRUCK] = 'c',
         [BZ_SPAN_SLEEPING] = 'z',  [BZ_SPAN_DONE] = ' '};
-    if (span == NULL) {
-        return ' ';
-    }
-    char mark = marks[span->kind];
-    return span->is_holding && (mark == '|' || mark == 'z') ? 'h' : mark;
+    char mark = marks[task->span.kind];
+    return task->span.is_holding && (mark == '|' || mark == 'z') ? 'h' : mark;
 }
 
-/* A wait that ends in the step in which it was to begin has no span of its own. */
-static char mark_before(const struct bz_span *next) {
-    return next->kind == BZ_SPAN_WOKEN || next->object != NULL ? 'w' : 'z';
-}
-
-/* Follows the spans up to the line. Wake-ups and cancels wait for the line that tells of them. */
+/* To the state before the line, in which its own lane has a mark of its own. */
 static void move_on(struct lanes *lanes, const struct bz_story_line *line) {
-    const struct bz_story *story = lanes->view->story;
-    const struct bz_span *end = story->spans + story->span_count;
-    for (unsigned lane = 0; lane < lanes->count; lane++) {
-        uint32_t task = lanes->tasks[lane];
-        const struct bz_span *next = lanes->next[lane];
-        while (next != NULL && next < end && next->task == task && next->step <= line->step) {
-            bool is_told = next->kind == BZ_SPAN_WOKEN || next->kind == BZ_SPAN_STRUCK;
-            if (is_told && next->step == line->step && line->task != task) {
-                break;
-            }
-            lanes->at[lane] = next++;
-        }
-        lanes->next[lane] = next;
-        const struct bz_span *at = lanes->at[lane];
-        bool is_over = at != NULL && at->kind == BZ_SPAN_RUNNING && at->end <= line->step &&
-                       next < end && next->task == task;
-        lanes->marks[lane] = is_over ? mark_before(next) : mark_of(at);
+    for (; lanes->event < line->event + line->is_violation; lanes->event++) {
+        bz_ledger_read(&lanes->ledger, &lanes->view->trace->events[lanes->event]);
     }
 }
 
@@ -220,7 +174,7 @@ static void draw_row(struct lanes *lanes, size_t index, char row[ROW_BYTES]) {
     memset(row, ' ', length);
     row[length] = '\0';
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        row[lane * lanes->pitch] = lanes->marks[lane];
+        row[lane * lanes->pitch] = mark_of(&lanes->ledger.tasks[lanes->tasks[lane]]);
     }
     unsigned own = line->task <= lanes->view->trace->task_count ? lanes->lane_of[line->task] : 0;
     if (own == 0) {
@@ -237,59 +191,53 @@ static void draw_row(struct lanes *lanes, size_t index, char row[ROW_BYTES]) {
 /* --- the page --------------------------------------------------------------------------------- */
 
 /* Appends a text that begins in column `indent`, wrapped between words. */
-static void put_wrapped(struct bz_paper *paper, const char *text, size_t indent) {
-    size_t room = indent + TEXT_COLUMNS <= WIDTH ? WIDTH - indent : SIZE_MAX;
-    while ((size_t)columns_of(text) > room) {
-        size_t cut = 0;
-        size_t columns = 0;
-        for (size_t at = 0; columns <= room; at++) {
-            cut = text[at] == ' ' && at > 0 ? at : cut;
-            columns += ((unsigned char)text[at] & 0xc0u) != 0x80u;
+static void put_wrapped(struct bz_text *out, const char *text, size_t indent) {
+    char part[BZ_WRAP_PART_BYTES];
+    unsigned room = indent + TEXT_COLUMNS <= WIDTH ? (unsigned)(WIDTH - indent) : TEXT_COLUMNS;
+    do {
+        text = bz_wrap_part(text, room, part);
+        size_t length = strlen(part);
+        while (length > 0 && part[length - 1] == ' ') {
+            length--;
         }
-        if (cut == 0) {
-            break; /* a word as long as that stays whole */
-        }
-        bz_paper_add(paper, text, cut);
-        bz_paper_printf(paper, "\n%*s", (int)indent, "");
-        text += cut + 1;
-    }
-    bz_paper_printf(paper, "%s\n", text);
+        bz_text_put_bytes(out, part, length);
+        bz_text_add(out, "\n%*s", *text != '\0' ? (int)indent : 0, "");
+    } while (*text != '\0');
 }
 
-static void put_head(struct lanes *lanes, struct bz_paper *paper) {
+static void put_head(struct lanes *lanes, struct bz_text *out) {
     const struct bz_trace *trace = lanes->view->trace;
-    bz_paper_printf(paper, "%s, variant %s, order %s, seed 0x%" PRIx64 "\n%s", trace->scenario,
-                    trace->variant, trace->order, trace->seed, bz_show_verdict(trace));
+    bz_text_add(out, "%s, variant %s, order %s, seed 0x%" PRIx64 "\n%s", trace->scenario,
+                trace->variant, trace->order, trace->seed, bz_show_verdict(trace));
     if (strcmp(trace->verdict.result, "cut") != 0 || trace->verdict.message != NULL) {
-        bz_paper_printf(paper, " at step %" PRIu64, trace->verdict.step);
+        bz_text_add(out, " at step %" PRIu64, trace->verdict.step);
     }
-    bz_paper_put(paper, "\n");
+    bz_text_put(out, "\n");
     if (trace->verdict.message != NULL) {
-        bz_paper_put(paper, "  ");
-        put_wrapped(paper, trace->verdict.message, 2);
+        bz_text_put(out, "  ");
+        put_wrapped(out, trace->verdict.message, 2);
     }
-    bz_paper_put(paper, "\n");
+    bz_text_put(out, "\n");
     size_t column = 0;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
-        const char *name = bz_show_task(trace, lanes->tasks[lane]);
-        size_t width = strlen(lanes->labels[lane]) + 1 + (size_t)columns_of(name) + 3;
+        const char *name = bz_trace_task_name(trace, lanes->tasks[lane], "loop");
+        size_t width = strlen(lanes->labels[lane]) + 1 + (size_t)bz_wrap_columns(name) + 3;
         if (column > 0 && column + width > WIDTH) {
-            bz_paper_put(paper, "\n");
+            bz_text_put(out, "\n");
             column = 0;
         }
         bool is_last = lane + 1 == lanes->count;
-        bz_paper_printf(paper, "%s%s %s", column > 0 ? "   " : "", lanes->labels[lane], name);
+        bz_text_add(out, "%s%s %s", column > 0 ? "   " : "", lanes->labels[lane], name);
         column += width;
-        bz_paper_put(paper, is_last ? "\n" : "");
+        bz_text_put(out, is_last ? "\n" : "");
     }
     if (trace->task_count > lanes->count) {
-        bz_paper_printf(paper, "%zu of %zu tasks have a lane\n", (size_t)lanes->count,
-                        trace->task_count);
+        bz_text_add(out, "%zu of %zu tasks have a lane\n", (size_t)lanes->count, trace->task_count);
     }
 }
 
 /* The row of labels; labels that do not fit are written from top to bottom. */
-static void put_labels(struct lanes *lanes, struct bz_paper *paper) {
+static void put_labels(struct lanes *lanes, struct bz_text *out) {
     size_t longest = 1;
     for (unsigned lane = 0; lane < lanes->count; lane++) {
         size_t length = strlen(lanes->labels[lane]);
@@ -299,19 +247,19 @@ static void put_labels(struct lanes *lanes, struct bz_paper *paper) {
     size_t columns = longest < lanes->pitch ? longest : 1;
     for (size_t row = 0; row < rows; row++) {
         bool is_last = row + 1 == rows;
-        bz_paper_printf(paper, "  %*s  %*s  ", lanes->step_width, is_last ? "step" : "",
-                        lanes->time_width, is_last ? "time" : "");
+        bz_text_add(out, "  %*s  %*s  ", lanes->step_width, is_last ? "step" : "",
+                    lanes->time_width, is_last ? "time" : "");
         for (unsigned lane = 0; lane < lanes->count; lane++) {
             const char *label = lanes->labels[lane];
             size_t length = strlen(label);
             const char *piece = row * columns < length ? label + row * columns : "";
-            bz_paper_printf(paper, "%-*.*s", (int)lanes->pitch, (int)columns, piece);
+            bz_text_add(out, "%-*.*s", (int)lanes->pitch, (int)columns, piece);
         }
-        bz_paper_put(paper, is_last ? " task\n" : "\n");
+        bz_text_put(out, is_last ? " task\n" : "\n");
     }
 }
 
-static void put_line(struct lanes *lanes, struct bz_paper *paper, size_t index) {
+static void put_line(struct lanes *lanes, struct bz_text *out, size_t index) {
     const struct bz_story *story = lanes->view->story;
     const struct bz_story_line *line = &story->lines[index];
     bool is_failed = lanes->view->trace->verdict.oracle != NULL;
@@ -320,53 +268,49 @@ static void put_line(struct lanes *lanes, struct bz_paper *paper, size_t index) 
     if (index == 0 || story->lines[index - 1].step != line->step) {
         snprintf(step, sizeof step, "%" PRIu64, line->step);
     }
-    const char *name = bz_show_task(lanes->view->trace, line->task);
+    const char *name = bz_trace_task_name(lanes->view->trace, line->task, "loop");
     move_on(lanes, line);
     draw_row(lanes, index, row);
-    size_t start = paper->length;
-    bz_paper_printf(paper, "%c %*s  %*s  %s ",
-                    line->is_violation            ? '!'
-                    : line->is_cause && is_failed ? '>'
-                                                  : ' ',
-                    lanes->step_width, step, lanes->time_width,
-                    step[0] != '\0' ? bz_cli_time_text(line->time_ns) : "", row);
-    size_t indent = paper->length - start + (size_t)lanes->task_width + 2;
-    bz_paper_printf(paper, "%s%*s", name, lanes->task_width + 2 - columns_of(name), "");
-    put_wrapped(paper, line->text, indent);
+    size_t start = out->length;
+    bz_text_add(out, "%c %*s  %*s  %s ",
+                line->is_violation            ? '!'
+                : line->is_cause && is_failed ? '>'
+                                              : ' ',
+                lanes->step_width, step, lanes->time_width,
+                step[0] != '\0' ? bz_cli_time_text(line->time_ns) : "", row);
+    size_t indent = out->length - start + (size_t)lanes->task_width + 2;
+    bz_text_add(out, "%s%*s", name, lanes->task_width + 2 - (int)bz_wrap_columns(name), "");
+    put_wrapped(out, line->text, indent);
 }
 
-static void put_legend(const struct bz_view *view, struct bz_paper *paper) {
-    bz_paper_put(paper, "\n"
-                        "  lanes: * this line, o the task that wakes (o--->) or cancels (o~~~x), "
-                        "w waits,\n"
-                        "         r woken, c cancelled, z sleeps, h holds a permit, | ready or "
-                        "running\n");
+static void put_legend(const struct bz_view *view, struct bz_text *out) {
+    bz_text_put(out, "\n"
+                     "  lanes: * this line, o the task that wakes (o--->) or cancels (o~~~x), "
+                     "w waits,\n"
+                     "         r woken, c cancelled, z sleeps, h holds a permit, | ready or "
+                     "running\n");
     if (view->trace->verdict.oracle != NULL) {
-        bz_paper_put(paper, "  margin: ! the violation, > it depends on this line\n");
+        bz_text_put(out, "  margin: ! the violation, > it depends on this line\n");
     }
     if (view->token != NULL) {
-        bz_paper_printf(paper, "\ntoken   %s\n", view->token);
+        bz_text_add(out, "\ntoken   %s\n", view->token);
     }
 }
 
-void bz_show_text(const struct bz_view *view, struct bz_paper *paper) {
-    const struct bz_span *at[LANES_MAX] = {NULL};
-    const struct bz_span *next[LANES_MAX] = {NULL};
-    struct lanes lanes = {.view = view, .at = at, .next = next};
-    lanes.lane_of =
-        bz_lack_check(calloc(view->trace->task_count + 1, sizeof *lanes.lane_of), "a picture");
+void bz_show_text(const struct bz_view *view, struct bz_text *out) {
+    struct lanes lanes = {.view = view};
+    lanes.lane_of = bz_lack_new(view->trace->task_count + 1, sizeof *lanes.lane_of, "a picture");
     choose_lanes(&lanes, false);
     measure(&lanes);
     label_lanes(&lanes);
-    for (unsigned lane = 0; lane < lanes.count; lane++) {
-        next[lane] = first_span(view->story, lanes.tasks[lane]);
-    }
-    put_head(&lanes, paper);
-    bz_paper_put(paper, "\n");
-    put_labels(&lanes, paper);
+    bz_ledger_init(&lanes.ledger, view->trace);
+    put_head(&lanes, out);
+    bz_text_put(out, "\n");
+    put_labels(&lanes, out);
     for (size_t index = 0; index < view->story->line_count; index++) {
-        put_line(&lanes, paper, index);
+        put_line(&lanes, out, index);
     }
-    put_legend(view, paper);
+    put_legend(view, out);
+    bz_ledger_fini(&lanes.ledger);
     free(lanes.lane_of);
 }

@@ -5,10 +5,7 @@
 #include "sim/program/token.h"
 #include "tools/cli/cli.h"
 #include "tools/session/findings.h"
-
-static bool is_same(const char *a, const char *b) {
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
+#include "traces/text.h"
 
 /* --- the smallest run ------------------------------------------------------------------------- */
 
@@ -80,14 +77,6 @@ static void find_cancel(struct bz_explanation *explanation) {
 
 /* --- who still waits -------------------------------------------------------------------------- */
 
-static const struct bz_span *last_span(const struct bz_story *story, uint32_t task) {
-    const struct bz_span *last = NULL;
-    for (size_t index = 0; index < story->span_count; index++) {
-        last = story->spans[index].task == task ? &story->spans[index] : last;
-    }
-    return last;
-}
-
 /* Whether the line is something that the task did, and not something that happened to it. */
 static bool is_deed(const struct bz_story_line *line) {
     static const char *const others[] = {"waits ", "is woken ", "starts",
@@ -101,12 +90,13 @@ static bool is_deed(const struct bz_story_line *line) {
 }
 
 /* The last line of a task up to the one at which it began to wait. */
-static uint32_t line_of_wait(const struct bz_story *story, const struct bz_span *span) {
+static uint32_t line_of_wait(const struct bz_story *story, const struct bz_place *place,
+                             const char *object) {
     uint32_t found = BZ_STORY_NONE;
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
-        bool is_it = line->task == span->task && !line->is_violation && line->step <= span->step &&
-                     is_same(line->object, span->object);
+        bool is_it = line->task == place->task && !line->is_violation &&
+                     line->step <= place->step && bz_is(line->object, object);
         found = is_it ? index : found;
     }
     return found;
@@ -117,16 +107,17 @@ static void find_waiter(struct bz_explanation *explanation) {
     explanation->waits = BZ_STORY_NONE;
     explanation->last_to_act = BZ_STORY_NONE;
     uint32_t task = bz_trace_find_task(&explanation->trace, explanation->trace.verdict.task);
-    const struct bz_span *span = task == 0 ? NULL : last_span(story, task);
-    if (span == NULL || span->kind != BZ_SPAN_WAITING || span->object == NULL) {
+    const struct bz_place *place = &story->ledger.tasks[task].place;
+    if (place->kind != BZ_SPAN_WAITING) {
         return;
     }
-    explanation->waits = line_of_wait(story, span);
+    const char *object = explanation->trace.objects[place->object - 1].name;
+    explanation->waits = line_of_wait(story, place, object);
     for (uint32_t index = 0; index < story->line_count; index++) {
         const struct bz_story_line *line = &story->lines[index];
         bool is_there = line->task != task || index < explanation->waits;
         bool is_act = is_there && line->task != 0 && line->is_cause && is_deed(line) &&
-                      is_same(line->object, span->object);
+                      bz_is(line->object, object);
         explanation->last_to_act = is_act ? index : explanation->last_to_act;
     }
 }
@@ -150,10 +141,10 @@ static unsigned likeness(const struct bz_explanation *explanation,
     }
     const struct bz_violation *got = bz_judge_violation(world->judge);
     bool is_like = bz_program_run(&program, world, explanation->trace.seed) == BZ_RUN_VIOLATED &&
-                   is_same(got->oracle, wanted->oracle) && got->op == wanted->op &&
+                   bz_is(got->oracle, wanted->oracle) && got->op == wanted->op &&
                    got->window == wanted->window &&
-                   is_same(bz_judge_object_name(world->judge, got->object),
-                           bz_judge_object_name(world->judge, wanted->object));
+                   bz_is(bz_judge_object_name(world->judge, got->object),
+                         bz_judge_object_name(world->judge, wanted->object));
     bool is_equal = is_like && bz_judge_digest(world->judge) == explanation->shrunk.digest;
     bz_world_destroy(world);
     return is_equal ? 2 : is_like;

@@ -13,11 +13,6 @@
 #define BAR_COLUMNS 40u
 #define ODDS_ROWS_MAX 30u
 
-static const char *task_name(const struct bz_explanation *explanation, uint32_t task) {
-    const struct bz_trace *trace = &explanation->trace;
-    return task == 0 || task > trace->task_count ? "the loop" : trace->tasks[task - 1];
-}
-
 static void head(struct bz_wrap *wrap, const char *text) {
     fprintf(wrap->out, "\n");
     bz_wrap_print(wrap, "", text, 0, BZ_COLOUR_ODD);
@@ -76,8 +71,8 @@ static void print_cancel(const struct bz_explanation *explanation, struct bz_wra
     bz_wrap_printf(
         wrap, 2, BZ_COLOUR_NONE,
         "  Step %" PRIu64 ": %s is cancelled in the window '%s'%s%s, %s. %s", line->step,
-        task_name(explanation, line->task), line->window, line->op != NULL ? " of " : "",
-        line->op != NULL ? line->op : "", window_text(line->window),
+        bz_trace_task_name(&explanation->trace, line->task, "the loop"), line->window,
+        line->op != NULL ? " of " : "", line->op != NULL ? line->op : "", window_text(line->window),
         line->is_injected
             ? "Injected by the schedule; without this cancel the run does not fail in the same way."
         : line->is_timeout
@@ -97,17 +92,19 @@ static void print_due(const struct bz_explanation *explanation, struct bz_wrap *
     }
     const struct bz_story_line *waits = &story->lines[explanation->waits];
     bz_wrap_printf(wrap, 8, BZ_COLOUR_NONE, "  waits %s, for '%s', since step %" PRIu64 ".",
-                   task_name(explanation, waits->task), waits->object, waits->step);
+                   bz_trace_task_name(&explanation->trace, waits->task, "the loop"), waits->object,
+                   waits->step);
     if (explanation->last_to_act != BZ_STORY_NONE) {
         const struct bz_story_line *act = &story->lines[explanation->last_to_act];
         bz_wrap_printf(wrap, 8, BZ_COLOUR_NONE, "  last  to act there: %s at step %" PRIu64 ", %s.",
-                       task_name(explanation, act->task), act->step, act->text);
+                       bz_trace_task_name(&explanation->trace, act->task, "the loop"), act->step,
+                       act->text);
     }
 }
 
 static void put_choice(const struct bz_explanation *explanation, const struct bz_edit *edit,
                        struct bz_text *text) {
-    const char *name = task_name(explanation, edit->owner);
+    const char *name = bz_trace_task_name(&explanation->trace, edit->owner, "the loop");
     bz_text_clear(text);
     if (edit->label != NULL) {
         bz_text_add(text, "%s draws %s %" PRIu64, name, edit->label, edit->value);

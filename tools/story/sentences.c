@@ -8,24 +8,16 @@
 
 #define BLOCKERS_MAX 8u /* arrows from holders to one waiter */
 
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
-
-static const char *or_else(const char *text, const char *other) {
-    return text != NULL ? text : other;
-}
-
-static const char *task_name(const struct bz_reader *reader, uint32_t task) {
-    return task == 0 ? "the loop" : reader->trace->tasks[task - 1];
-}
-
 static struct bz_story_task *own(struct bz_reader *reader) {
     return &reader->tasks[reader->task];
 }
 
+static const struct bz_ledger_task *pending(const struct bz_reader *reader, uint32_t task) {
+    return &reader->ledger->tasks[task];
+}
+
 static const char *object_name(const struct bz_reader *reader, uint32_t object) {
-    return or_else(reader->objects[object].name, "?");
+    return object == 0 ? "?" : reader->trace->objects[object - 1].name;
 }
 
 /* --- who does it ------------------------------------------------------------------------------ */
@@ -34,8 +26,9 @@ static const char *object_name(const struct bz_reader *reader, uint32_t object) 
 static uint32_t say_pending(struct bz_reader *reader, uint32_t task) {
     struct bz_story_task *state = &reader->tasks[task];
     state->is_call_unsaid = false;
-    state->call_line = bz_reader_add_line(reader, task, "calls %s of '%s'", state->op,
-                                          object_name(reader, state->object));
+    state->call_line =
+        bz_reader_add_line(reader, task, "calls %s of '%s'", bz_or(pending(reader, task)->op, "?"),
+                           object_name(reader, pending(reader, task)->object));
     return state->call_line;
 }
 
@@ -51,59 +44,65 @@ static uint32_t actor_line(struct bz_reader *reader, uint32_t actor, const char 
         return line;
     }
     if (actor == 0 && (reader->is_timer || reader->is_callback) && reader->handle_task != 0) {
-        return bz_reader_add_line(reader, 0, "runs a %s of %s",
-                                  reader->is_timer ? "timer" : "callback",
-                                  task_name(reader, reader->handle_task));
+        return bz_reader_add_line(
+            reader, 0, "runs a %s of %s", reader->is_timer ? "timer" : "callback",
+            bz_trace_task_name(reader->trace, reader->handle_task, "the loop"));
     }
     return bz_reader_add_line(reader, actor, "%s %s", deed, patient);
 }
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-static bool never_waits(const char *op) {
-    static const char *const ops[] = {"release", "notify",   "set",  "clear", "abort",
-                                      "reset",   "shutdown", "done", NULL};
-    for (unsigned index = 0; ops[index] != NULL; index++) {
-        if (is(op, ops[index])) {
-            return true;
-        }
-    }
-    return false;
+/* The lock of a condition, which its waiters give up; 0: not known. */
+static uint32_t lock_of(const struct bz_reader *reader) {
+    const struct bz_ledger_task *task = pending(reader, reader->task);
+    const struct bz_ledger_object *object = &reader->ledger->objects[task->object];
+    return object->kind == BZ_KIND_CONDITION && bz_is(task->op, "wait") ? object->partner : 0;
 }
 
-/* The lock of a condition, which its waiters give up; 0: the trace does not tell. */
-static uint32_t lock_of(struct bz_reader *reader, const struct bz_story_task *state) {
-    const struct bz_story_object *object = &reader->objects[state->object];
-    return object->is_condition && is(state->op, "wait") ? object->partner : 0;
+/* The line of the operation of the event, which does what it is for. */
+static uint32_t say_op(struct bz_reader *reader) {
+    static const char *const texts[][3] = {{"acquire", "acquires '", "'"},
+                                           {"put", "puts an item ('", "')"},
+                                           {"get", "gets an item ('", "')"},
+                                           {"wait", "ends its wait for '", "'"},
+                                           {"release", "releases '", "'"},
+                                           {"notify", "notifies '", "'"},
+                                           {"set", "sets '", "'"},
+                                           {"clear", "clears '", "'"},
+                                           {"abort", "aborts '", "'"},
+                                           {"reset", "resets '", "'"},
+                                           {"shutdown", "shuts down '", "'"},
+                                           {"done", "calls task_done of '", "'"}};
+    const char *op = reader->event->op;
+    const char *before = "calls something of '";
+    const char *after = "'";
+    for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
+        if (bz_is(op, texts[index][0])) {
+            before = texts[index][1];
+            after = texts[index][2];
+        }
+    }
+    if (bz_is(op, "wait") &&
+        (pending(reader, reader->task)->op == NULL || own(reader)->wait_line == BZ_STORY_NONE)) {
+        before = "need not wait for '";
+    }
+    return bz_reader_add_line(reader, reader->task, "%s%s%s", before,
+                              object_name(reader, reader->object), after);
 }
 
 /* An operation that cannot wait: a line of its own, and what it leaves for others. */
 static void say_deed(struct bz_reader *reader) {
-    static const char *const deeds[][2] = {
-        {"release", "releases"},
-        {"notify", "notifies"},
-        {"set", "sets"},
-        {"clear", "clears"},
-        {"abort", "aborts"},
-        {"reset", "resets"},
-        {"shutdown", "shuts down"},
-        {"done", "calls task_done of"},
-    };
     struct bz_story_object *object = &reader->objects[reader->object];
     const char *op = reader->event->op;
-    const char *deed = "calls";
-    for (unsigned index = 0; index < sizeof deeds / sizeof deeds[0]; index++) {
-        deed = is(op, deeds[index][0]) ? deeds[index][1] : deed;
-    }
-    uint32_t line = bz_reader_add_line(reader, reader->task, "%s '%s'", deed,
-                                       object_name(reader, reader->object));
+    uint32_t line = say_op(reader);
     own(reader)->call_line = line;
-    if (is(op, "release")) {
-        own(reader)->released = bz_reader_give_up(reader, reader->task, reader->object);
+    if (bz_is(op, "release")) {
         bz_line_list_push(&object->left, line);
-    } else if (is(op, "set")) {
+    } else if (bz_is(op, "set")) {
         object->set_line = line;
-    } else if (is(op, "clear") || is(op, "reset") || is(op, "abort") || is(op, "shutdown")) {
+    } else if (bz_is(op, "clear") || bz_is(op, "reset") || bz_is(op, "abort") ||
+               bz_is(op, "shutdown")) {
         object->set_line = BZ_STORY_NONE;
         object->take_line = line;
     }
@@ -111,12 +110,10 @@ static void say_deed(struct bz_reader *reader) {
 
 static void say_call(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    if (never_waits(reader->event->op)) {
+    if (bz_op_never_waits(reader->event->op)) {
         say_deed(reader);
         return;
     }
-    task->op = reader->event->op;
-    task->object = reader->object;
     task->is_call_unsaid = true; /* the next event says whether it waits */
     task->call_line = BZ_STORY_NONE;
     task->wait_line = BZ_STORY_NONE;
@@ -125,16 +122,17 @@ static void say_call(struct bz_reader *reader) {
 
 /* What an accepted operation found: left by an earlier one. It is taken now. */
 static void take(struct bz_reader *reader) {
-    const struct bz_story_task *task = own(reader);
+    bool is_pending = pending(reader, reader->task)->op != NULL;
     struct bz_story_object *object = &reader->objects[reader->object];
-    uint32_t waker = task->op != NULL ? task->waker_line : BZ_STORY_NONE;
+    uint32_t waker = is_pending ? own(reader)->waker_line : BZ_STORY_NONE;
     if (waker != BZ_STORY_NONE && bz_line_list_take(&object->left, waker) != BZ_STORY_NONE) {
         return; /* the arrow of the wake-up says so */
     }
     uint32_t found = bz_line_list_take(&object->left, BZ_STORY_NONE);
-    if (is(reader->event->op, "wait") && waker == BZ_STORY_NONE) {
+    if (bz_is(reader->event->op, "wait") && waker == BZ_STORY_NONE) {
         bool is_set = object->set_line != BZ_STORY_NONE;
-        uint32_t last = object->last_in_queue; /* a barrier opens: all others have come */
+        uint32_t last = reader->ledger->objects[reader->object]
+                            .last; /* a barrier opens: all others have come */
         found = is_set      ? object->set_line
                 : last != 0 ? reader->tasks[last].wait_line
                             : BZ_STORY_NONE;
@@ -144,45 +142,26 @@ static void take(struct bz_reader *reader) {
 
 /* It returned BZ_OK. */
 static void say_done(struct bz_reader *reader) {
-    static const char *const texts[][3] = {
-        {"acquire", "acquires '", "'"},
-        {"put", "puts an item ('", "')"},
-        {"get", "gets an item ('", "')"},
-        {"wait", "ends its wait for '", "'"},
-    };
     const char *op = reader->event->op;
-    const char *before = "calls something of '";
-    const char *after = "'";
-    for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
-        if (is(op, texts[index][0])) {
-            before = texts[index][1];
-            after = texts[index][2];
-        }
-    }
-    if (is(op, "wait") && (own(reader)->op == NULL || own(reader)->wait_line == BZ_STORY_NONE)) {
-        before = "need not wait for '";
-    }
     struct bz_story_object *object = &reader->objects[reader->object];
-    uint32_t line = bz_reader_add_line(reader, reader->task, "%s%s%s", before,
-                                       object_name(reader, reader->object), after);
+    uint32_t line = say_op(reader);
     take(reader);
-    if (is(op, "acquire")) {
-        bz_reader_hold(reader, reader->task, reader->object, line);
-    } else if (is(op, "put") || is(op, "get")) {
+    if (bz_is(op, "put") || bz_is(op, "get")) {
         object->take_line = line;
-        bz_line_list_push(&reader->objects[object->partner].left, line);
+        bz_line_list_push(&reader->objects[reader->ledger->objects[reader->object].partner].left,
+                          line);
     }
 }
 
 /* It did not. */
 static void say_failed(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    const char *op = or_else(reader->event->op, "an operation");
+    const char *op = bz_or(reader->event->op, "an operation");
     const char *name = object_name(reader, reader->object);
-    const char *status = or_else(reader->event->status, "?");
-    bool has_waited = task->op != NULL && task->wait_line != BZ_STORY_NONE;
+    const char *status = bz_or(reader->event->status, "?");
+    bool has_waited = pending(reader, reader->task)->op != NULL && task->wait_line != BZ_STORY_NONE;
     uint32_t line = task->last_line;
-    if (never_waits(op) && line != BZ_STORY_NONE && line == task->call_line) {
+    if (bz_op_never_waits(op) && line != BZ_STORY_NONE && line == task->call_line) {
         bz_reader_set_text(reader, line, "is refused: %s of '%s' returns %s", op, name, status);
     } else {
         line = bz_reader_add_line(reader, reader->task,
@@ -190,55 +169,40 @@ static void say_failed(struct bz_reader *reader) {
                                              : "is refused: %s of '%s' returns %s",
                                   op, name, status);
     }
-    if (is(op, "release")) { /* nothing was given up */
+    if (bz_is(op, "release")) { /* nothing was given up */
         bz_line_list_take(&reader->objects[reader->object].left, line);
-        if (task->released != BZ_STORY_NONE) {
-            bz_reader_hold(reader, reader->task, reader->object, task->released);
-        }
     }
     bz_line_list_push(&reader->objects[reader->object].failed, line);
 }
 
 static void say_return(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    if (lock_of(reader, task) != 0) {
-        bz_reader_set_aside(reader, reader->task, lock_of(reader, task), false);
-    }
-    if (is(reader->event->status, "ok")) {
+    if (bz_is(reader->event->status, "ok")) {
         say_done(reader);
     } else {
         say_failed(reader);
     }
-    if (task->op != NULL && !never_waits(reader->event->op)) {
-        bz_reader_leave_queue(reader, reader->task);
-        task->op = NULL;
-        task->is_call_unsaid = false;
-    }
+    task->is_call_unsaid &= bz_op_never_waits(reader->event->op);
     task->call_line = BZ_STORY_NONE;
-    task->released = BZ_STORY_NONE;
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
 static void say_spawn(struct bz_reader *reader) {
-    if (!own(reader)->has_started) {
-        own(reader)->span.step = reader->step; /* before that, there is no task */
-    }
     if (reader->event->by != NULL) {
         uint32_t parent = bz_trace_find_task(reader->trace, reader->event->by);
         own(reader)->arrow_from =
-            bz_reader_add_line(reader, parent, "spawns %s", task_name(reader, reader->task));
+            bz_reader_add_line(reader, parent, "spawns %s",
+                               bz_trace_task_name(reader->trace, reader->task, "the loop"));
     }
 }
 
 /* The tasks that hold a permit of the object: the task waits for one of them. */
 static void add_blockers(struct bz_reader *reader, uint32_t object) {
-    uint32_t holding = reader->objects[object].newest_holding;
-    for (unsigned count = 0; object != 0 && holding != 0 && count < BLOCKERS_MAX; count++) {
-        if (!reader->holdings[holding].is_given_up) {
-            bz_reader_add_arrow(reader, reader->holdings[holding].line, BZ_ARROW_BLOCKS);
-        }
-        holding = reader->holdings[holding].older;
+    uint32_t hold = reader->ledger->objects[object].newest;
+    for (unsigned count = 0; object != 0 && hold != 0 && count < BLOCKERS_MAX; count++) {
+        bz_reader_add_arrow(reader, reader->hold_lines[hold], BZ_ARROW_BLOCKS);
+        hold = reader->ledger->holds[hold].older;
     }
 }
 
@@ -246,103 +210,86 @@ static void add_blockers(struct bz_reader *reader, uint32_t object) {
 static const char *place(struct bz_reader *reader) {
     const char *where = reader->event->where;
     snprintf(reader->place, sizeof reader->place, "%s%s", where == NULL ? "" : " at ",
-             or_else(where, ""));
+             bz_or(where, ""));
     return reader->place;
 }
 
 /* Why it waits: whoever waits before it, or who took what it needs. */
 static void say_waits(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    struct bz_story_object *object = &reader->objects[task->object];
-    uint32_t ahead = object->last_in_queue;
+    const struct bz_ledger_task *call = pending(reader, reader->task);
+    uint32_t ahead = reader->ledger->objects[call->object].last;
     task->is_call_unsaid = false;
-    if (task->is_queued) {
+    if (call->is_queued) {
         task->wait_line =
-            bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'%s", task->op,
-                               object_name(reader, task->object), place(reader));
-        add_blockers(reader, lock_of(reader, task));
+            bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'%s", call->op,
+                               object_name(reader, call->object), place(reader));
+        add_blockers(reader, lock_of(reader));
         return;
     }
     task->wait_line = bz_reader_add_line(reader, reader->task, "waits for '%s'%s",
-                                         object_name(reader, task->object), place(reader));
+                                         object_name(reader, call->object), place(reader));
     if (ahead != 0) {
         bz_reader_add_arrow(reader, reader->tasks[ahead].wait_line, BZ_ARROW_QUEUE);
     } else {
-        bz_reader_add_arrow(reader, object->take_line, BZ_ARROW_BLOCKS);
-        add_blockers(reader, task->object);
+        bz_reader_add_arrow(reader, reader->objects[call->object].take_line, BZ_ARROW_BLOCKS);
+        add_blockers(reader, call->object);
     }
-    bz_reader_join_queue(reader, reader->task);
+    if (lock_of(reader) != 0) { /* it is free for others */
+        bz_line_list_push(&reader->objects[lock_of(reader)].left, task->wait_line);
+    }
 }
 
 static void say_suspend(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
+    const struct bz_ledger_task *call = pending(reader, reader->task);
+    const char *wait = bz_or(reader->event->wait, "?");
     reader->is_over = reader->running == reader->task;
-    const char *object = reader->objects[task->op != NULL ? task->object : 0].name;
-    enum bz_span_kind kind = BZ_SPAN_SLEEPING;
-    const char *wait = task->wait = or_else(reader->event->wait, "?");
-    task->is_expected = !is(wait, "yield") || task->op != NULL;
-    if (task->op != NULL && is(wait, "future")) {
-        bool is_first = !task->is_queued;
-        uint32_t lock = lock_of(reader, task);
+    task->is_expected = !bz_is(wait, "yield") || call->op != NULL;
+    if (call->op != NULL && bz_is(wait, "future")) {
         say_waits(reader);
-        bz_reader_set_aside(reader, reader->task, lock, true);
-        if (is_first && lock != 0) { /* it is free for others */
-            bz_line_list_push(&reader->objects[lock].left, task->wait_line);
-        }
-        kind = BZ_SPAN_WAITING;
-    } else if (task->op != NULL) {
+    } else if (call->op != NULL) {
         task->is_call_unsaid = false;
-        task->wait_line = bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'%s",
-                                             is(wait, "sleep")   ? "sleeps"
-                                             : is(wait, "yield") ? "yields"
-                                                                 : "waits",
-                                             task->op, or_else(object, "?"), place(reader));
-    } else if (!is(wait, "yield")) {
+        task->wait_line =
+            bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'%s",
+                               bz_is(wait, "sleep")   ? "sleeps"
+                               : bz_is(wait, "yield") ? "yields"
+                                                      : "waits",
+                               call->op, object_name(reader, call->object), place(reader));
+    } else if (!bz_is(wait, "yield")) {
         bz_reader_add_line(reader, reader->task, "%s%s",
-                           is(wait, "sleep")  ? "sleeps"
-                           : is(wait, "join") ? "waits for other tasks"
-                                              : "waits for a future",
+                           bz_is(wait, "sleep")  ? "sleeps"
+                           : bz_is(wait, "join") ? "waits for other tasks"
+                                                 : "waits for a future",
                            place(reader));
     }
-    kind = is(wait, "yield") ? BZ_SPAN_READY : kind;
-    bz_reader_begin_span(reader, reader->task, reader->step + 1,
-                         task->is_struck ? BZ_SPAN_STRUCK : kind,
-                         kind == BZ_SPAN_WAITING ? object : NULL);
 }
 
 static void say_resume(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
-    const char *status = or_else(reader->event->status, "?");
-    const char *verb = task->has_started ? "resumes" : "starts";
-    bool is_said = task->is_expected || !task->has_started || !is(status, "ok");
+    const char *status = bz_or(reader->event->status, "?");
+    bool has_started = pending(reader, reader->task)->has_started;
+    const char *verb = has_started ? "resumes" : "starts";
+    bool is_said = task->is_expected || !has_started || !bz_is(status, "ok");
     reader->running = reader->task;
-    bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_RUNNING, NULL);
-    task->has_started = true;
     task->is_expected = false;
-    task->is_struck = false;
-    task->wait = NULL;
-    if (is(status, "ok") && is_said) {
+    if (bz_is(status, "ok") && is_said) {
         bz_reader_add_line(reader, reader->task, "%s", verb);
     } else if (is_said) {
-        bz_reader_add_line(reader, reader->task, is(status, "cancelled") ? "%s %s" : "%s with %s",
-                           verb, status);
+        bz_reader_add_line(reader, reader->task,
+                           bz_is(status, "cancelled") ? "%s %s" : "%s with %s", verb, status);
     }
 }
 
 static void say_exit(struct bz_reader *reader) {
-    own(reader)->has_ended = true;
-    bz_reader_add_line(reader, reader->task, "ends (%s)", or_else(reader->event->status, "?"));
-    bz_reader_begin_span(reader, reader->task,
-                         reader->running == reader->task ? reader->step + 1 : reader->step,
-                         BZ_SPAN_DONE, NULL);
+    bz_reader_add_line(reader, reader->task, "ends (%s)", bz_or(reader->event->status, "?"));
 }
 
 /* --- wake-ups and cancels --------------------------------------------------------------------- */
 
 static void say_wake(struct bz_reader *reader) {
-    struct bz_story_task *task = own(reader);
-    const char *status = or_else(reader->event->status, "?");
-    if (is(status, "cancelled")) {
+    const char *status = bz_or(reader->event->status, "?");
+    if (bz_is(status, "cancelled")) {
         return; /* the cancel has its own line */
     }
     bool is_own_timer = reader->is_timer && reader->handle_task == reader->task;
@@ -350,19 +297,17 @@ static void say_wake(struct bz_reader *reader) {
     if (is_own_timer) {
         waker = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
     } else if (!reader->is_over) {
-        waker = actor_line(reader, reader->running, "wakes", task_name(reader, reader->task));
+        waker = actor_line(reader, reader->running, "wakes",
+                           bz_trace_task_name(reader->trace, reader->task, "the loop"));
     }
-    bz_reader_add_line(reader, reader->task, "is woken %s%s (%s)",
-                       reader->is_over ? "from " : "by ",
-                       is_own_timer      ? "its timer"
-                       : reader->is_over ? "outside"
-                                         : task_name(reader, reader->running),
-                       is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
+    bz_reader_add_line(
+        reader, reader->task, "is woken %s%s (%s)", reader->is_over ? "from " : "by ",
+        is_own_timer      ? "its timer"
+        : reader->is_over ? "outside"
+                          : bz_trace_task_name(reader->trace, reader->running, "the loop"),
+        bz_is(status, "ok") ? is_own_timer ? "due" : "result set" : status);
     bz_reader_add_arrow(reader, waker, BZ_ARROW_WAKE);
-    task->waker_line = waker;
-    bool is_future = is(task->wait, "future") || is(task->wait, "join");
-    bz_reader_begin_span(reader, reader->task, reader->step,
-                         is_future ? BZ_SPAN_WOKEN : BZ_SPAN_READY, task->span.object);
+    own(reader)->waker_line = waker;
 }
 
 static void say_inject(struct bz_reader *reader) {
@@ -377,15 +322,16 @@ static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool i
         {"unstarted", "before its first step"},
         {"woken", "while woken, before it resumes"},
     };
-    const char *window = or_else(reader->event->window, "?");
+    const char *window = bz_or(reader->event->window, "?");
     const char *when = window;
     for (unsigned index = 0; index < sizeof whens / sizeof whens[0]; index++) {
-        when = is(window, whens[index][0]) ? whens[index][1] : when;
+        when = bz_is(window, whens[index][0]) ? whens[index][1] : when;
     }
-    const char *by = actor != 0 && actor == reader->task             ? "itself"
-                     : reader->is_timer && reader->event->by == NULL ? "a timeout"
-                                                                     : task_name(reader, actor);
-    bool is_refused = reader->event->status != NULL && !is(reader->event->status, "ok");
+    const char *by = actor != 0 && actor == reader->task ? "itself"
+                     : reader->is_timer && reader->event->by == NULL
+                         ? "a timeout"
+                         : bz_trace_task_name(reader->trace, actor, "the loop");
+    bool is_refused = reader->event->status != NULL && !bz_is(reader->event->status, "ok");
     when = is_refused ? "too late" : when;
     return bz_reader_add_line(reader, reader->task, "is cancelled %s%s%s%s",
                               when == window ? "while " : "", when, is_injected ? "" : ", by ",
@@ -393,7 +339,6 @@ static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool i
 }
 
 static void say_cancel(struct bz_reader *reader) {
-    struct bz_story_task *task = own(reader);
     bool is_injected = reader->is_injection && reader->injected == reader->task;
     uint32_t actor = bz_trace_find_task(reader->trace, reader->event->by);
     uint32_t from = BZ_STORY_NONE;
@@ -401,28 +346,22 @@ static void say_cancel(struct bz_reader *reader) {
     if (is_timeout && !is_injected) {
         from = reader->jump_ns == reader->event->time_ns ? reader->jump_line : BZ_STORY_NONE;
     } else if (!is_injected && actor != reader->task) {
-        from = actor_line(reader, actor, "cancels", task_name(reader, reader->task));
+        from = actor_line(reader, actor, "cancels",
+                          bz_trace_task_name(reader->trace, reader->task, "the loop"));
     }
     uint32_t number = add_cancel_line(reader, actor, is_injected);
     struct bz_story_line *line = &reader->story->lines[number];
-    line->window = or_else(reader->event->window, "?");
+    line->window = bz_or(reader->event->window, "?");
     line->is_injected = is_injected;
     line->is_own_cancel = !is_injected;
     line->is_timeout = !is_injected && is_timeout;
     reader->story->injected += is_injected;
     reader->story->own_cancels += !is_injected;
     bz_reader_add_arrow(reader, from, BZ_ARROW_CANCEL);
-    if (reader->event->status == NULL || is(reader->event->status, "ok")) {
-        task->is_struck = true;
-        if (reader->running != reader->task) {
-            bz_reader_begin_span(reader, reader->task, reader->step, BZ_SPAN_STRUCK,
-                                 task->span.object);
-        }
-    }
 }
 
 static void say_uncancel(struct bz_reader *reader) {
-    bool stays = reader->event->status != NULL && is(reader->event->status, "cancelled");
+    bool stays = reader->event->status != NULL && bz_is(reader->event->status, "cancelled");
     bz_reader_add_line(reader, reader->task, "takes back a cancel request (%" PRIu64 " left%s)",
                        reader->event->n == BZ_TRACE_ABSENT ? 0 : reader->event->n,
                        stays ? ", and is cancelled all the same" : "");
@@ -431,7 +370,7 @@ static void say_uncancel(struct bz_reader *reader) {
 /* --- the rest --------------------------------------------------------------------------------- */
 
 static void say_callback(struct bz_reader *reader) {
-    reader->is_timer = is(reader->event->role, "timer");
+    reader->is_timer = bz_is(reader->event->role, "timer");
     reader->is_callback = !reader->is_timer;
     reader->handle_task = reader->task;
 }
@@ -451,7 +390,7 @@ static uint32_t say_lag(struct bz_reader *reader) {
     }
     for (uint32_t index = reader->event_index; has_last && task == NULL && index-- > 0;) {
         has_last = events[index].step == events[last].step;
-        task = has_last && is(events[index].event, "resume") ? events[index].task : NULL;
+        task = has_last && bz_is(events[index].event, "resume") ? events[index].task : NULL;
     }
     uint32_t line =
         bz_reader_add_line(reader, 0, "%s%s%s takes %" PRIu64 " %s", step,
@@ -469,7 +408,7 @@ static void say_clock(struct bz_reader *reader) {
         if (choice->step > reader->step) {
             return;
         }
-        if (choice->step == reader->step && is(choice->kind, "delay") && choice->label == NULL) {
+        if (choice->step == reader->step && bz_is(choice->kind, "delay") && choice->label == NULL) {
             reader->jump_line = say_lag(reader);
             reader->jump_ns = reader->event->time_ns;
             return;
@@ -505,7 +444,8 @@ static bool is_part_of_value(const struct bz_reader *reader) {
     }
     for (size_t index = reader->event_index + 1; index < trace->event_count; index++) {
         const struct bz_trace_event *next = &trace->events[index];
-        if (!is(next->event, "draw") || !is(next->task, event->task) || next->step != event->step) {
+        if (!bz_is(next->event, "draw") || !bz_is(next->task, event->task) ||
+            next->step != event->step) {
             return false;
         }
         if (next->text != NULL) {
@@ -527,7 +467,7 @@ static void say_draw(struct bz_reader *reader) {
     if (reader->event->text != NULL) {
         snprintf(text, sizeof text, "%s", reader->event->text);
     } else {
-        snprintf(text, sizeof text, "%s%s%" PRIu64, or_else(label, ""), label != NULL ? " " : "",
+        snprintf(text, sizeof text, "%s%s%" PRIu64, bz_or(label, ""), label != NULL ? " " : "",
                  value);
     }
     bz_reader_add_line(reader, reader->task, "draws %s", text);
@@ -551,7 +491,7 @@ void bz_reader_say(struct bz_reader *reader) {
         {"callback", say_callback}, {"clock", say_clock},
     };
     for (size_t index = 0; index < sizeof sayings / sizeof sayings[0]; index++) {
-        if (is(reader->event->event, sayings[index].event)) {
+        if (bz_is(reader->event->event, sayings[index].event)) {
             sayings[index].say(reader);
             return;
         }

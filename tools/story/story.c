@@ -1,108 +1,181 @@
 #include "tools/story/story.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/story/objects.h"
 #include "tools/story/reader.h"
 #include "traces/lack.h"
+#include "traces/text.h"
+#include "traces/utf8.h"
 
-#define OBJECTS_SEARCHED_MAX 1000u /* for keys of one pool */
+/* A search among the lines of a list ends after this many: a hostile trace has a million. */
+#define SEARCH_MAX 1000u
 
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/* Ends the text before an incomplete character. */
+static void trim(char *text) {
+    size_t length = strlen(text);
+    for (size_t at = 0; at < length;) {
+        uint32_t code_point;
+        size_t bytes = bz_utf8_read(text + at, length - at, &code_point);
+        if (bytes == 0) {
+            text[at] = '\0';
+            return;
+        }
+        at += bytes;
+    }
 }
 
-static void *new_array(size_t count, size_t element_bytes) {
-    return bz_lack_check(calloc(count, element_bytes), "the story of a run");
+__attribute__((format(printf, 2, 0))) static void
+print_text(struct bz_story_line *line, const char *format, va_list arguments) {
+    int length = vsnprintf(line->text, sizeof line->text, format, arguments);
+    if (length >= (int)sizeof line->text) {
+        trim(line->text);
+    }
+}
+
+uint32_t bz_reader_add_line(struct bz_reader *reader, uint32_t task, const char *format, ...) {
+    struct bz_story *story = reader->story;
+    struct bz_story_task *state = &reader->tasks[task];
+    va_list arguments;
+    story->lines = bz_lack_grow(story->lines, story->line_count, &reader->line_capacity,
+                                sizeof *story->lines, "the story of a run");
+    uint32_t number = (uint32_t)story->line_count++;
+    struct bz_story_line *line = &story->lines[number];
+    *line = (struct bz_story_line){
+        .step = reader->step,
+        .time_ns = reader->event != NULL ? reader->event->time_ns : 0,
+        .task = task,
+        .event = reader->event_index,
+        .before = task == 0 ? BZ_STORY_NONE : state->last_line,
+    };
+    bool is_about_call =
+        task == reader->task && reader->event != NULL && reader->event->object != NULL;
+    const struct bz_ledger_task *pending = &reader->ledger->tasks[task];
+    uint32_t object = is_about_call ? reader->object : pending->op != NULL ? pending->object : 0;
+    line->op = is_about_call ? reader->event->op : pending->op;
+    line->object = object == 0 ? NULL : reader->trace->objects[object - 1].name;
+    line->object_before = BZ_STORY_NONE;
+    if (object != 0) {
+        struct bz_story_object *root = &reader->objects[reader->objects[object].root];
+        line->object_before = root->last_line;
+        root->last_line = number;
+    }
+    va_start(arguments, format);
+    print_text(line, format, arguments);
+    va_end(arguments);
+    if (task == 0) {
+        reader->loop_line = number;
+    } else if (state->last_line == BZ_STORY_NONE) {
+        bz_reader_add_arrow(reader, state->arrow_from, BZ_ARROW_SPAWN);
+    }
+    state->last_line = number;
+    return number;
+}
+
+void bz_reader_set_text(struct bz_reader *reader, uint32_t line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print_text(&reader->story->lines[line], format, arguments);
+    va_end(arguments);
+}
+
+/* Arrows to the newest line are the last ones, so they stay sorted. */
+void bz_reader_add_arrow(struct bz_reader *reader, uint32_t from, enum bz_arrow_kind kind) {
+    struct bz_story *story = reader->story;
+    uint32_t to = (uint32_t)story->line_count - 1;
+    if (from == BZ_STORY_NONE || from >= to) {
+        return;
+    }
+    story->arrows = bz_lack_grow(story->arrows, story->arrow_count, &reader->arrow_capacity,
+                                 sizeof *story->arrows, "the story of a run");
+    size_t place = story->arrow_count++;
+    while (place > 0 && story->arrows[place - 1].to == to && story->arrows[place - 1].from > from) {
+        story->arrows[place] = story->arrows[place - 1];
+        place--;
+    }
+    story->arrows[place] = (struct bz_arrow){.from = from, .to = to, .kind = kind};
+}
+
+void bz_line_list_push(struct bz_line_list *list, uint32_t line) {
+    list->lines = bz_lack_grow(list->lines, list->count, &list->capacity, sizeof *list->lines,
+                               "the story of a run");
+    list->lines[list->count++] = line;
+}
+
+uint32_t bz_line_list_take(struct bz_line_list *list, uint32_t line) {
+    size_t last = list->count > SEARCH_MAX ? list->count - SEARCH_MAX : 0;
+    for (size_t place = list->count; place > last; place--) {
+        if (line == BZ_STORY_NONE || list->lines[place - 1] == line) {
+            uint32_t found = list->lines[place - 1];
+            memmove(&list->lines[place - 1], &list->lines[place],
+                    (list->count - place) * sizeof *list->lines);
+            list->count--;
+            return found;
+        }
+    }
+    return BZ_STORY_NONE;
 }
 
 /* --- before the events are read --------------------------------------------------------------- */
 
-/* Of all objects, so that they have their numbers in the order of the events. */
-static void number_objects(struct bz_reader *reader) {
-    for (size_t index = 0; index < reader->trace->event_count; index++) {
-        bz_reader_object(reader, reader->trace->events[index].object);
-    }
-}
-
-/* Items and slots of a queue, a condition and its lock: those that the trace tells. */
-static void pair_objects(struct bz_reader *reader) {
-    struct bz_objects objects;
-    bz_objects_init(&objects, reader->trace);
-    for (uint32_t number = 1; number <= objects.count; number++) {
-        const struct bz_object *object = &objects.objects[number];
-        struct bz_story_object *told = &reader->objects[bz_reader_object(reader, object->name)];
-        uint32_t partner = object->items + object->slots + object->lock; /* one of them at most */
-        told->is_condition = object->kind == BZ_OBJECT_CONDITION;
-        told->partner = bz_reader_object(reader, objects.objects[partner].name);
-    }
-}
-
-/* The first key of the pool to which this one belongs, by the name before the '#'. */
-static uint32_t first_key(const struct bz_reader *reader, const char *name, size_t length,
-                          uint32_t number) {
-    for (uint32_t other = 1; other < number && other < OBJECTS_SEARCHED_MAX; other++) {
-        const char *candidate = reader->objects[other].name;
-        if (strncmp(candidate, name, length) == 0 &&
-            (candidate[length] == '\0' || candidate[length] == '#')) {
-            return reader->objects[other].root;
-        }
-    }
-    return number;
-}
-
-/* Which objects share a state, and are one in the order of what happened. "key", "key#2" and
- * "key#3" are keys of one pool. */
+/* Which objects share a state, and are one in the order of what happened: the items and the slots
+ * of a queue, a condition and its lock, the keys "key", "key#2" and "key#3" of a pool. */
 static void share_states(struct bz_reader *reader) {
-    for (uint32_t number = 1; number <= reader->object_count; number++) {
+    const struct bz_trace *trace = reader->trace;
+    for (uint32_t number = 1; number <= trace->object_count; number++) {
+        const struct bz_ledger_object *state = &reader->ledger->objects[number];
         struct bz_story_object *object = &reader->objects[number];
-        const char *mark = strchr(object->name, '#');
-        if (object->partner != 0) {
-            uint32_t partner = reader->objects[object->partner].root;
-            object->root = partner < object->root ? partner : object->root;
-            reader->objects[object->partner].root = object->root;
-        } else if (mark != NULL) {
-            object->root = first_key(reader, object->name, (size_t)(mark - object->name), number);
+        const char *name = trace->objects[number - 1].name;
+        char first[BZ_TRACE_NAME_BYTES_MAX + 1];
+        uint32_t other = state->partner;
+        if (state->kind == BZ_KIND_POOL || state->kind == BZ_KIND_UNKNOWN) {
+            snprintf(first, sizeof first, "%.*s", (int)strcspn(name, "#"), name);
+            other = bz_trace_find_object(trace, first);
+        }
+        if (other != 0) {
+            uint32_t root = reader->objects[other].root;
+            object->root = root < object->root ? root : object->root;
+            reader->objects[other].root = object->root;
         }
     }
 }
 
 static void begin(struct bz_reader *reader, struct bz_story *story) {
     const struct bz_trace *trace = story->trace;
-    size_t slots = 64;
-    while (slots < 2 * trace->event_count) {
-        slots *= 2;
-    }
     *reader = (struct bz_reader){.story = story,
                                  .trace = trace,
-                                 .slot_mask = (uint32_t)slots - 1,
+                                 .ledger = &story->ledger,
                                  .loop_line = BZ_STORY_NONE,
                                  .jump_line = BZ_STORY_NONE};
-    reader->slots = new_array(slots, sizeof *reader->slots);
-    reader->objects = new_array(trace->event_count + 2, sizeof *reader->objects);
-    reader->tasks = new_array(trace->task_count + 1, sizeof *reader->tasks);
+    bz_ledger_init(reader->ledger, trace);
+    reader->hold_lines =
+        bz_lack_new(trace->event_count + 2, sizeof *reader->hold_lines, "the story of a run");
+    reader->objects =
+        bz_lack_new(trace->object_count + 1, sizeof *reader->objects, "the story of a run");
+    reader->tasks = bz_lack_new(trace->task_count + 1, sizeof *reader->tasks, "the story of a run");
     for (size_t number = 0; number <= trace->task_count; number++) {
         struct bz_story_task *task = &reader->tasks[number];
         task->arrow_from = task->last_line = task->call_line = BZ_STORY_NONE;
-        task->wait_line = task->waker_line = task->released = BZ_STORY_NONE;
-        task->span.task = (uint32_t)number;
+        task->wait_line = task->waker_line = BZ_STORY_NONE;
     }
-    reader->objects[0].set_line = reader->objects[0].take_line = BZ_STORY_NONE;
-    reader->objects[0].last_line = BZ_STORY_NONE;
-    number_objects(reader);
-    pair_objects(reader);
+    for (uint32_t number = 0; number <= trace->object_count; number++) {
+        struct bz_story_object *object = &reader->objects[number];
+        object->set_line = object->take_line = object->last_line = BZ_STORY_NONE;
+        object->root = number;
+    }
     share_states(reader);
 }
 
 static void end(struct bz_reader *reader) {
-    for (uint32_t number = 0; number <= reader->object_count; number++) {
+    for (uint32_t number = 0; number <= reader->trace->object_count; number++) {
         free(reader->objects[number].left.lines);
         free(reader->objects[number].failed.lines);
     }
-    free(reader->holdings);
-    free(reader->slots);
+    free(reader->hold_lines);
     free(reader->objects);
     free(reader->tasks);
 }
@@ -120,15 +193,19 @@ static void read_event(struct bz_reader *reader, const struct bz_trace_event *ev
     reader->event = event;
     reader->event_index = (uint32_t)(event - reader->trace->events);
     reader->task = bz_trace_find_task(reader->trace, event->task);
-    reader->object = bz_reader_object(reader, event->object);
+    reader->object = bz_trace_find_object(reader->trace, event->object);
     bz_reader_say(reader);
+    bz_ledger_read(reader->ledger, event);
+    if (reader->ledger->begun != 0) {
+        reader->hold_lines[reader->ledger->begun] = reader->tasks[reader->task].last_line;
+    }
 }
 
 static void count_deviations(struct bz_story *story) {
     for (size_t index = 0; index < story->trace->choice_count; index++) {
         const struct bz_trace_choice *choice = &story->trace->choices[index];
-        story->deviations += is(choice->kind, "next");
-        story->jumps += is(choice->kind, "delay") && choice->label == NULL;
+        story->deviations += bz_is(choice->kind, "next");
+        story->jumps += bz_is(choice->kind, "delay") && choice->label == NULL;
     }
     story->lag_ns = bz_trace_lag_ns(story->trace);
 }
@@ -159,12 +236,14 @@ static void mark_object(struct search *search, const struct bz_reader *reader, u
     }
     mark(search, reader->objects[object->root].last_line);
     mark(search, object->set_line);
-    for (uint32_t task = object->last_in_queue; task != 0;
-         task = reader->tasks[task].queue_before) {
+    const struct bz_ledger *ledger = reader->ledger;
+    for (uint32_t task = ledger->objects[number].last; task != 0;
+         task = ledger->tasks[task].before) {
         mark(search, reader->tasks[task].last_line);
     }
-    for (uint32_t held = object->newest_holding; held != 0; held = reader->holdings[held].older) {
-        mark(search, reader->holdings[held].line);
+    for (uint32_t held = ledger->objects[number].newest; held != 0;
+         held = ledger->holds[held].older) {
+        mark(search, reader->hold_lines[held]);
     }
     for (size_t index = 0; index < object->left.count; index++) {
         mark(search, object->left.lines[index]);
@@ -177,7 +256,7 @@ static void mark_object(struct search *search, const struct bz_reader *reader, u
 /* All tasks that have not ended, or all. */
 static void mark_tasks(struct search *search, const struct bz_reader *reader, bool with_ended) {
     for (size_t number = 0; number <= reader->trace->task_count; number++) {
-        if (with_ended || !reader->tasks[number].has_ended) {
+        if (with_ended || !reader->ledger->tasks[number].has_ended) {
             mark(search, reader->tasks[number].last_line);
         }
     }
@@ -186,27 +265,27 @@ static void mark_tasks(struct search *search, const struct bz_reader *reader, bo
 /* Tasks that have ended and still own something: nobody else gives it back. */
 static void mark_owners_that_ended(struct search *search, const struct bz_reader *reader) {
     for (size_t number = 1; number <= reader->trace->task_count; number++) {
-        const struct bz_story_task *task = &reader->tasks[number];
-        if (task->has_ended && task->holding != 0) {
-            mark(search, reader->holdings[task->holding].line);
-            mark(search, task->last_line);
+        const struct bz_ledger_task *task = &reader->ledger->tasks[number];
+        if (task->has_ended && task->hold != 0) {
+            mark(search, reader->hold_lines[task->hold]);
+            mark(search, reader->tasks[number].last_line);
         }
     }
 }
 
 static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t violation) {
     const struct bz_trace_verdict *verdict = &reader->trace->verdict;
-    uint32_t object = bz_reader_object(reader, verdict->object);
-    bool concerns_all = is(verdict->oracle, "deadlock") || is(verdict->oracle, "livelock");
+    uint32_t object = bz_trace_find_object(reader->trace, verdict->object);
+    bool concerns_all = bz_is(verdict->oracle, "deadlock") || bz_is(verdict->oracle, "livelock");
     mark(search, violation);
     mark_object(search, reader, object);
-    mark_object(search, reader, reader->objects[object].partner);
+    mark_object(search, reader, reader->ledger->objects[object].partner);
     for (uint32_t line = violation;
          line-- > 0 && search->story->lines[line].step == verdict->step;) {
         mark(search, line);
     }
     /* The scenario's own check may look at anything that its tasks did. */
-    bool is_about_any = is(verdict->oracle, "assertion") || verdict->task == NULL;
+    bool is_about_any = bz_is(verdict->oracle, "assertion") || verdict->task == NULL;
     if (concerns_all) {
         mark_owners_that_ended(search, reader);
     }
@@ -218,9 +297,11 @@ static void mark_seeds(struct search *search, struct bz_reader *reader, uint32_t
 /* Happened before: backwards along the order of each task and of each object, and along the arrows.
  */
 static void mark_causes(struct bz_story *story, struct bz_reader *reader, uint32_t violation) {
-    struct search search = {.story = story,
-                            .open = new_array(story->line_count, sizeof *search.open)};
-    size_t *first = new_array(story->line_count + 1, sizeof *first); /* arrow to each line */
+    struct search search = {
+        .story = story,
+        .open = bz_lack_new(story->line_count, sizeof *search.open, "the story of a run")};
+    size_t *first = bz_lack_new(story->line_count + 1, sizeof *first,
+                                "the story of a run"); /* arrow to each line */
     size_t arrow = 0;
     for (uint32_t line = 0; line <= story->line_count; line++) {
         first[line] = arrow;
@@ -255,41 +336,18 @@ static uint32_t add_violation(struct bz_reader *reader) {
     return line;
 }
 
-/* --- spans ------------------------------------------------------------------------------------ */
-
-/* Sorts by task, and keeps the order within a task. */
-static void sort_spans(struct bz_story *story) {
-    size_t task_count = story->trace->task_count;
-    size_t *next = new_array(task_count + 2, sizeof *next);
-    struct bz_span *sorted = new_array(story->span_count + 1, sizeof *sorted);
-    for (size_t index = 0; index < story->span_count; index++) {
-        next[story->spans[index].task + 1]++;
-    }
-    for (size_t task = 1; task <= task_count; task++) {
-        next[task] += next[task - 1];
-    }
-    for (size_t index = 0; index < story->span_count; index++) {
-        sorted[next[story->spans[index].task]++] = story->spans[index];
-    }
-    free(next);
-    free(story->spans);
-    story->spans = sorted;
-}
-
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace) {
     struct bz_reader reader;
     bool is_violation = trace->verdict.oracle != NULL;
     *story = (struct bz_story){.trace = trace};
     begin(&reader, story);
     for (size_t index = 0; index < trace->event_count; index++) {
-        if (is_violation && trace->events[index].step > trace->verdict.step) {
+        if (bz_ledger_is_over(trace, &trace->events[index])) {
             break;
         }
         read_event(&reader, &trace->events[index]);
     }
-    for (uint32_t task = 1; task <= trace->task_count; task++) {
-        bz_reader_begin_span(&reader, task, reader.step + 1, BZ_SPAN_DONE, NULL);
-    }
+    bz_ledger_finish(&story->ledger);
     if (is_violation) {
         mark_causes(story, &reader, add_violation(&reader));
     } else {
@@ -298,13 +356,12 @@ void bz_story_init(struct bz_story *story, const struct bz_trace *trace) {
         }
     }
     count_deviations(story);
-    sort_spans(story);
     end(&reader);
 }
 
 void bz_story_fini(struct bz_story *story) {
     free(story->lines);
     free(story->arrows);
-    free(story->spans);
+    bz_ledger_fini(&story->ledger);
     *story = (struct bz_story){0};
 }

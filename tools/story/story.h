@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "traces/trace.h"
+#include "traces/ledger.h"
 
 #define BZ_STORY_NONE UINT32_MAX
 #define BZ_STORY_TEXT_BYTES 160u
@@ -70,40 +70,18 @@ struct bz_story_line {
     char text[BZ_STORY_TEXT_BYTES]; /* "acquires 'permits'"; does not repeat the task's name */
 };
 
-/* Where a task is between two lines, for lanes: from `line` on, until its next span. */
-enum bz_span_kind {
-    BZ_SPAN_UNSTARTED = 0,
-    BZ_SPAN_READY = 1, /* a step of it is ready: started, or after a yield */
-    BZ_SPAN_RUNNING = 2,
-    BZ_SPAN_WAITING = 3,  /* for an object: W */
-    BZ_SPAN_WOKEN = 4,    /* its result is set, and it has not resumed: R */
-    BZ_SPAN_STRUCK = 5,   /* cancelled, and it has not resumed: C */
-    BZ_SPAN_SLEEPING = 6, /* or waits for something that is no object */
-    BZ_SPAN_DONE = 7,
-};
-
-struct bz_span {
-    uint32_t task;
-    uint64_t step; /* it begins with this step ... */
-    uint64_t end;  /* ... and ends before this one */
-    enum bz_span_kind kind;
-    const char *object; /* that it waits for */
-    bool is_holding;    /* owns a permit of some object meanwhile */
-};
-
 struct bz_story {
     const struct bz_trace *trace;
     struct bz_story_line *lines;
     size_t line_count;
     struct bz_arrow *arrows; /* sorted by `to`, then by `from` */
     size_t arrow_count;
-    struct bz_span *spans; /* sorted by task, then by step */
-    size_t span_count;
-    uint32_t injected;    /* cancels of the schedule, those that came too late included */
-    uint32_t own_cancels; /* the same: that the program asked for, its timeouts among them */
-    uint32_t deviations;  /* handles that are not the oldest that is ready */
-    uint32_t jumps;       /* of the clock to a timer, although work is ready: slow steps ... */
-    uint64_t lag_ns;      /* ... and how long they take, in sum */
+    struct bz_ledger ledger; /* after the last event */
+    uint32_t injected;       /* cancels of the schedule, those that came too late included */
+    uint32_t own_cancels;    /* the same: that the program asked for, its timeouts among them */
+    uint32_t deviations;     /* handles that are not the oldest that is ready */
+    uint32_t jumps;          /* of the clock to a timer, although work is ready: slow steps ... */
+    uint64_t lag_ns;         /* ... and how long they take, in sum */
 };
 
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace);

@@ -6,18 +6,11 @@
 
 #include "tools/cli/cli.h"
 #include "traces/lack.h"
-
-static bool is(const char *text, const char *word) {
-    return text != NULL && strcmp(text, word) == 0;
-}
+#include "traces/text.h"
 
 #define CAUSE_ROWS_MAX 100u /* of a longer one, the nearest causes are shown */
 #define TASK_COLUMNS_MAX 20u
 #define IDLERS_MAX 8u
-
-static const char *task_name(const struct bz_timeline *timeline, uint32_t task) {
-    return task == 0 ? "loop" : timeline->trace->tasks[task - 1];
-}
 
 static bool is_from_outside(const struct bz_story_line *line) {
     return strncmp(line->text, "is woken from outside", 21) == 0;
@@ -58,7 +51,7 @@ static void widen(unsigned *columns, size_t needed, unsigned most) {
 /* So many causes are shown that the rows are not too many. */
 static void limit_distance(struct bz_timeline *timeline) {
     const struct bz_story *story = &timeline->story;
-    uint32_t *rows = bz_lack_check(calloc(story->line_count + 1, sizeof *rows), "a diagnosis");
+    uint32_t *rows = bz_lack_new(story->line_count + 1, sizeof *rows, "a diagnosis");
     for (size_t line = 0; line < story->line_count; line = end_of_row(story, line)) {
         uint32_t distance = distance_of_row(story, line, end_of_row(story, line));
         if (distance != BZ_STORY_NONE) {
@@ -88,7 +81,8 @@ void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace
         timeline->cause_count += distance_of_row(story, line, end) != BZ_STORY_NONE;
         widen(&timeline->time_columns, strlen(bz_cli_time_text(story->lines[line].time_ns)), 30);
         widen(&timeline->task_columns,
-              bz_wrap_columns(task_name(timeline, task_of_row(story, line, end))),
+              bz_wrap_columns(
+                  bz_trace_task_name(timeline->trace, task_of_row(story, line, end), "loop")),
               TASK_COLUMNS_MAX);
     }
     limit_distance(timeline);
@@ -102,28 +96,28 @@ void bz_timeline_fini(struct bz_timeline *timeline) {
 /* The text of a line. Whose row it is need not be repeated: "is woken by `actor` (result set)", "is
  * cancelled while waiting, by `actor`". BZ_STORY_NONE: it is repeated. */
 static void add_saying(struct bz_timeline *timeline, const char *text, uint32_t actor) {
-    bool is_left_out = actor != BZ_STORY_NONE;
-    const char *name = !is_left_out ? "" : actor == 0 ? "the loop" : task_name(timeline, actor);
-    size_t length = strlen(text);
-    size_t name_length = strlen(name);
-    if (is_left_out && strncmp(text, "is woken by ", 12) == 0 &&
-        strncmp(text + 12, name, name_length) == 0 && text[12 + name_length] == ' ') {
-        bz_text_add(&timeline->text, "is woken%s", text + 12 + name_length);
-    } else if (is_left_out && length > name_length + 5 &&
-               strncmp(text + length - name_length - 5, ", by ", 5) == 0 &&
-               strcmp(text + length - name_length, name) == 0) {
-        bz_text_add(&timeline->text, "%.*s", (int)(length - name_length - 5), text);
-    } else {
+    char clause[BZ_TRACE_NAME_BYTES_MAX + 16] = "";
+    if (actor != BZ_STORY_NONE) {
+        snprintf(clause, sizeof clause, " by %s",
+                 bz_trace_task_name(timeline->trace, actor, "the loop"));
+    }
+    size_t length = strlen(clause);
+    const char *place = length == 0 ? NULL : strstr(text, clause);
+    if (place == NULL || strchr(" ", place[length]) == NULL) {
         bz_text_add(&timeline->text, "%s", text);
+    } else { /* without the comma before it */
+        bz_text_add(&timeline->text, "%.*s%s", (int)(place - text - (place[-1] == ',')), text,
+                    place + length);
     }
 }
 
 /* Whether the line only says who does what the next one says: "cancels guest-1". */
 static bool is_said_again(const struct bz_timeline *timeline, size_t index, size_t end) {
     const struct bz_story_line *line = &timeline->story.lines[index];
-    const char *patient = index + 1 < end ? task_name(timeline, line[1].task) : NULL;
-    return (strncmp(line->text, "cancels ", 8) == 0 && is(patient, line->text + 8)) ||
-           (strncmp(line->text, "wakes ", 6) == 0 && is(patient, line->text + 6));
+    const char *patient =
+        index + 1 < end ? bz_trace_task_name(timeline->trace, line[1].task, "loop") : NULL;
+    return (strncmp(line->text, "cancels ", 8) == 0 && bz_is(patient, line->text + 8)) ||
+           (strncmp(line->text, "wakes ", 6) == 0 && bz_is(patient, line->text + 6));
 }
 
 /* "starts; draws patience 5, victim 2; guest-1 is cancelled while waiting, by host" */
@@ -143,7 +137,8 @@ static void write_row(struct bz_timeline *timeline, size_t first, size_t end, ui
                     goes_on                     ? ", "
                     : timeline->text.length > 0 ? "; "
                                                 : "",
-                    is_named ? task_name(timeline, line->task) : "", is_named ? " " : "");
+                    is_named ? bz_trace_task_name(timeline->trace, line->task, "loop") : "",
+                    is_named ? " " : "");
         add_saying(timeline, line->text + (goes_on ? 6 : 0), is_named ? task : BZ_STORY_NONE);
     }
 }
@@ -153,7 +148,7 @@ static void print_row(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t
                       size_t end) {
     const struct bz_story_line *line = &timeline->story.lines[first];
     uint32_t task = task_of_row(&timeline->story, first, end);
-    const char *name = task_name(timeline, task);
+    const char *name = bz_trace_task_name(timeline->trace, task, "loop");
     char prefix[BZ_WRAP_COLUMNS * 4 + 200];
     bool is_wide = bz_wrap_columns(name) > timeline->task_columns;
     enum bz_colour colour = line->is_violation ? BZ_COLOUR_BAD : BZ_COLOUR_NONE;
@@ -186,13 +181,13 @@ static void add_idlers(struct bz_timeline *timeline, uint64_t after, uint64_t be
     for (size_t index = 0; index < trace->event_count && trace->events[index].step < before;
          index++) {
         const struct bz_trace_event *event = &trace->events[index];
-        bool is_step = is(event->event, "resume");
+        bool is_step = bz_is(event->event, "resume");
         const char *name = is_step ? event->task : "a callback";
         size_t known = 0;
-        if (event->step <= after || (!is_step && !is(event->event, "callback"))) {
+        if (event->step <= after || (!is_step && !bz_is(event->event, "callback"))) {
             continue;
         }
-        while (known < count && !is(names[known], name)) {
+        while (known < count && !bz_is(names[known], name)) {
             known++;
         }
         if (known == IDLERS_MAX) {

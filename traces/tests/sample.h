@@ -45,41 +45,25 @@ static inline void tst_sample_choices(struct bz_trace *trace) {
                                                         .value = absent});
 }
 
+static inline void tst_sample_event(struct bz_trace *trace, struct bz_trace_event event) {
+    event.n = event.n == 0 ? BZ_TRACE_ABSENT : event.n;
+    event.held = event.held == 0 ? BZ_TRACE_ABSENT : event.held;
+    bz_trace_add_event(trace, event);
+}
+#define TST_EVENT(...) tst_sample_event(trace, (struct bz_trace_event){__VA_ARGS__})
+
 static inline void tst_sample_events(struct bz_trace *trace) {
-    const uint64_t absent = BZ_TRACE_ABSENT;
-    bz_trace_add_event(trace,
-                       (struct bz_trace_event){
-                           .event = "spawn", .task = "worker-2", .by = "worker-1", .n = absent});
-    bz_trace_add_event(
-        trace, (struct bz_trace_event){
-                   .event = "resume", .task = "worker-2", .status = "ok", .step = 4, .n = 2});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "suspend",
-                                                      .task = "worker-2",
-                                                      .wait = "future",
-                                                      .step = 4,
-                                                      .n = absent,
-                                                      .where = "pool.py:12"});
-    bz_trace_add_event(trace, (struct bz_trace_event){
-                                  .event = "callback", .role = "callback", .step = 5, .n = absent});
-    bz_trace_add_event(
-        trace, (struct bz_trace_event){
-                   .event = "clock", .step = 5, .time_ns = BZ_TRACE_NUMBER_MAX, .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "cancel",
-                                                      .task = "worker-1",
-                                                      .op = "acquire",
-                                                      .window = "woken",
-                                                      .by = "canceller",
-                                                      .step = 7,
-                                                      .time_ns = BZ_TRACE_NUMBER_MAX,
-                                                      .n = absent});
-    bz_trace_add_event(trace, (struct bz_trace_event){.event = "return",
-                                                      .task = "worker-1",
-                                                      .op = "acquire",
-                                                      .object = "permits",
-                                                      .status = "cancelled",
-                                                      .step = 8,
-                                                      .time_ns = BZ_TRACE_NUMBER_MAX,
-                                                      .n = absent});
+    const uint64_t late = BZ_TRACE_NUMBER_MAX;
+    TST_EVENT(.event = "spawn", .task = "worker-2", .by = "worker-1");
+    TST_EVENT(.event = "resume", .task = "worker-2", .status = "ok", .step = 4, .n = 2);
+    TST_EVENT(.event = "suspend", .task = "worker-2", .wait = "future", .step = 4,
+              .where = "pool.py:12");
+    TST_EVENT(.event = "callback", .role = "callback", .step = 5);
+    TST_EVENT(.event = "clock", .step = 5, .time_ns = late);
+    TST_EVENT(.event = "cancel", .task = "worker-1", .op = "acquire", .window = "woken",
+              .by = "canceller", .step = 7, .time_ns = late);
+    TST_EVENT(.event = "return", .task = "worker-1", .op = "acquire", .object = "permits",
+              .status = "cancelled", .step = 8, .time_ns = late, .held = 3);
 }
 
 /* Fills `trace`; the caller ends it. */
@@ -98,6 +82,14 @@ static inline void tst_sample(struct bz_trace *trace) {
     bz_trace_add_task(trace, "worker-1");
     bz_trace_add_task(trace, "worker-2");
     bz_trace_add_task(trace, "canceller");
+    bz_trace_add_object(
+        trace, (struct bz_trace_object){.name = "permits", .kind = "semaphore", .size = 3});
+    bz_trace_add_object(
+        trace, (struct bz_trace_object){
+                   .name = "jobs", .kind = "items", .size = 0, .order = "lifo", .partner = "room"});
+    bz_trace_add_object(
+        trace, (struct bz_trace_object){
+                   .name = "room", .kind = "slots", .size = BZ_TRACE_ABSENT, .partner = "jobs"});
     tst_sample_choices(trace);
     tst_sample_events(trace);
     trace->verdict = (struct bz_trace_verdict){.result = "violation",

@@ -56,6 +56,7 @@ static void expect_same(const struct bz_trace *a, const struct bz_trace *b) {
     cr_assert(eq(sz, a->choice_count, b->choice_count));
     cr_assert(eq(sz, a->param_count, b->param_count));
     cr_assert(eq(sz, a->task_count, b->task_count));
+    cr_assert(eq(sz, a->object_count, b->object_count));
     free(left);
     free(right);
 }
@@ -78,6 +79,26 @@ Test(file, golden_bytes) {
     free(printed);
     free(again);
     free(third);
+    free(golden);
+}
+
+/* A file of version 1 is written as it was read, and its seal holds. */
+Test(file, version_1) {
+    struct bz_trace trace;
+    size_t length;
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    cr_assert(bz_trace_read(&trace, TST_TRACES_FOLDER "/tests/golden-1.json", error, sizeof error),
+              "%s", error);
+    char *golden = tst_read_file(TST_TRACES_FOLDER "/tests/golden-1.json", &length);
+    char *printed = bz_trace_print(&trace);
+    tst_text(printed, golden);
+    cr_assert_eq(bz_trace_seal(&trace), BZ_TRACE_WHOLE);
+    cr_assert_eq(trace.version, 1);
+    cr_assert_eq(trace.object_count, 1, "what the events name");
+    tst_text(trace.objects[0].name, "permits");
+    cr_assert_null(trace.objects[0].kind, "and nothing is guessed");
+    bz_trace_fini(&trace);
+    free(printed);
     free(golden);
 }
 

@@ -66,8 +66,9 @@ struct edit {
 };
 
 static const struct edit edits[] = {
-    {"buzzer-trace/1", "buzzer-trace/2", "f: format: is \"buzzer-trace/2\""},
-    {"\"buzzer-trace/1\"", "1", "f: format: this is not a trace"},
+    {"buzzer-trace/2", "buzzer-trace/3", "f: format: is \"buzzer-trace/3\""},
+    {"buzzer-trace/2", "buzzer-trace/1", NULL},
+    {"\"buzzer-trace/2\"", "1", "f: format: this is not a trace"},
     {"\"engine\": \"buzzer 0.1.0\",", "", "f: engine: this key is missing"},
     {"\"buzzer 0.1.0\"", "\"something else\"", NULL},
     {"\"strategy\":", "\"later-version\": {\"a\":[1]}, \"strategy\":", NULL},
@@ -94,6 +95,19 @@ static const struct edit edits[] = {
     {"00000000000000af", "af", "f: digest: must be a string of 16 hexadecimal digits"},
     {"\"worker-1\",\n", "\"worker-2\",\n", "f: tasks[1]: the name \"worker-2\" appears twice"},
     {"\"worker-1\",\n", "{},\n", "f: tasks[0]: must be a string"},
+    {"\"objects\"", "\"things\"", "f: objects: this key is missing"},
+    {"\"room\",\"kind\"", "\"permits\",\"kind\"",
+     "f: objects[2]: the name \"permits\" appears twice"},
+    {"\"partner\":\"jobs\"", "\"partner\":\"job\"",
+     "f: objects[2]: \"objects\" does not list \"job\""},
+    {"\"object\":\"permits\",\"status\"", "\"object\":\"p\",\"status\"",
+     "f: events[6]: \"objects\" does not list \"p\"; add it"},
+    {"\"object\":\"permits\",\"message\"", "\"object\":\"p\",\"message\"",
+     "f: verdict.object: \"objects\" does not list \"p\""},
+    {"\"slots\"", "\"slot\"",
+     "f: objects[2].kind: unknown kind of object \"slot\"; did you mean \"slots\"?"},
+    {"\"lifo\"", "\"lefo\"", "f: objects[1].order: unknown order of a queue"},
+    {"\"held\":3", "\"held\":-3", "f: events[6].held: must be a whole number"},
     {"{\"step\":6,\"kind\":\"delay\",\"value\":1}", "[]", "f: choices[3]: must be an object"},
     {"\"delay\"", "\"dealy\"",
      "f: choices[3].kind: unknown kind of choice \"dealy\"; did you mean "
@@ -105,13 +119,13 @@ static const struct edit edits[] = {
     {"\"step\":6", "\"step\":1e99", "f: choices[3].step: must be a whole number"},
     {"\"step\":6", "\"step\":9007199254740992", "f: choices[3].step: must be a whole number"},
     {"\"step\":6", "\"step\":\"6\"", "f: choices[3].step: must be a whole number"},
-    {"\"step\":6", "\"step\":6,\"step\":7", "f:20:15: the key \"step\" appears twice"},
+    {"\"step\":6", "\"step\":6,\"step\":7", "f:25:15: the key \"step\" appears twice"},
     {"\"task\":\"worker-1\",\"window\"", "\"task\":3,\"window\"", "f: choices[4].task: must be a "},
     {"\"window\":\"woken\",\"n\"", "\"window\":\"wokn\",\"n\"",
      "f: choices[4].window: unknown window \"wokn\"; did you mean \"woken\"?"},
     {"\"wait\":\"future\"", "\"wait\":\"past\"", "f: events[2].wait: unknown kind of wait"},
     {"\"resume\"", "\"\\u001b[31m\"", "f: events[1].event: unknown kind of event \"?[31m\""},
-    {"\"status\":\"ok\"", "\"\\u00e9\":\"ok\"", "f:25:63: an escape in a key"},
+    {"\"status\":\"ok\"", "\"\\u00e9\":\"ok\"", "f:30:63: an escape in a key"},
     {"\"status\":\"ok\"", "\"st\xc2\x9b\":\"ok\"", "f: events[1]: unknown key \"st?\""},
     {"\"status\":\"ok\"", "\"status\":true", "f: events[1].status: must be a string"},
     {"\"oracle\":\"fifo\",", "", "f: verdict: a violation must say which"},
@@ -150,7 +164,7 @@ Test(hostile, every_field_has_a_message) {
  * before anything is built. */
 Test(hostile, a_large_array_is_refused_before_it_is_read) {
     enum { BYTES = 16 << 20 };
-    static const char head[] = "{\"format\":\"buzzer-trace/1\",\"events\":";
+    static const char head[] = "{\"format\":\"buzzer-trace/2\",\"events\":";
     char error[BZ_TRACE_ERROR_BYTES];
     char *text = malloc(BYTES);
     for (size_t at = 0; at < BYTES; at += 2) {
@@ -213,7 +227,7 @@ Test(hostile, names_and_params_have_limits) {
     bz_trace_fini(&trace);
 }
 
-Test(hostile, tasks_have_a_limit) {
+Test(hostile, tasks_and_objects_have_a_limit) {
     char name[32];
     struct bz_trace trace;
     tst_sample(&trace);
@@ -224,6 +238,14 @@ Test(hostile, tasks_have_a_limit) {
     cr_assert(takes(&trace, ""));
     bz_trace_add_task(&trace, "one more");
     cr_assert(not(takes(&trace, "tasks[100000]: more than 100000 tasks")));
+    trace.task_count = 1;
+    while (trace.object_count < BZ_TRACE_OBJECTS_MAX) {
+        snprintf(name, sizeof name, "o%zu", trace.object_count);
+        bz_trace_add_object(&trace, (struct bz_trace_object){.name = name, .kind = "lock"});
+    }
+    cr_assert(takes(&trace, ""));
+    bz_trace_add_object(&trace, (struct bz_trace_object){.name = "one more", .kind = "lock"});
+    cr_assert(not(takes(&trace, "objects[100000]: more than 100000 objects")));
     bz_trace_fini(&trace);
 }
 

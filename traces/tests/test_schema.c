@@ -72,12 +72,13 @@ static void expect_fields(const struct bz_json *schema, const char *name,
 
 Test(schema, agrees_with_the_tables) {
     struct bz_json *schema = load(TST_TRACES_FOLDER "/buzzer-trace.schema.json");
+    expect_fields(schema, "object", bz_trace_object_fields);
     expect_fields(schema, "event", bz_trace_event_fields);
     expect_fields(schema, "choice", bz_trace_choice_fields);
     expect_fields(schema, "verdict", bz_trace_verdict_fields);
     const struct bz_json *properties = bz_json_get(schema, "properties");
     tst_text(bz_json_string(bz_json_get(bz_json_get(properties, "format"), "const")),
-             BZ_TRACE_FORMAT);
+             "buzzer-trace/2");
     expect_words(bz_json_get(bz_json_get(properties, "order"), "enum"), &bz_vocabulary_order);
     bz_json_free(schema);
 }
@@ -94,6 +95,7 @@ Test(schema, has_the_same_limits) {
     const struct bz_json *properties = bz_json_get(schema, "properties");
     expect_limit(properties, "params", "maxProperties", BZ_TRACE_PARAMS_MAX);
     expect_limit(properties, "tasks", "maxItems", BZ_TRACE_TASKS_MAX);
+    expect_limit(properties, "objects", "maxItems", BZ_TRACE_OBJECTS_MAX);
     expect_limit(properties, "choices", "maxItems", BZ_TRACE_CHOICES_MAX);
     expect_limit(properties, "events", "maxItems", BZ_TRACE_EVENTS_MAX);
     const struct bz_json *defs = bz_json_get(schema, "$defs");

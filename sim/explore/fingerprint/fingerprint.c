@@ -1,9 +1,7 @@
 #include "sim/explore/fingerprint/fingerprint.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "sim/explore/fingerprint/memory_differences.h"
 #include "sim/explore/fingerprint/symmetry.h"
 #include "sim/explore/fingerprint/word_roles.h"
 
@@ -18,8 +16,7 @@ _Static_assert(sizeof(void *) != 8 ||
                     sizeof(struct bz_loop) % 8 == 0 && sizeof(struct bz_snapshot_head) % 8 == 0),
                "states are words, where there are snapshots");
 
-/* Functions that are compiled for more than one kind of processor, see print_changes_as(). */
-#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define LINE_WORDS 8u /* compared at a time */
 
 /* One state that is being printed. */
 struct printing {
@@ -177,64 +174,43 @@ static void move_word(struct printing *printing, const struct bz_word_role *role
     change_sum(printing, role, more > 0 ? value : -value);
 }
 
-/* --- what an undo needs ----------------------------------------------------------------------- */
+/* --- areas ------------------------------------------------------------------------------------ */
 
-/* Makes room for so many words more, at most BZ_DIFFERENCES_MAX. */
-static struct bz_undo_word *reserve_undo(struct bz_undo *undo, size_t count) {
-    _Static_assert(BZ_DIFFERENCES_MAX <= BZ_UNDO_WORDS_MAX, "they fit in");
-    if (undo->count + count > BZ_UNDO_WORDS_MAX) {
-        undo->snapshot = NULL;
-        undo->count = 0; /* they go anywhere */
-    }
-    struct bz_undo_word *next = &undo->words[undo->count];
-    undo->count += (uint32_t)count;
-    return next;
+typedef uint64_t line_half __attribute__((vector_size(32), aligned(8), may_alias));
+
+static inline bool is_same_line(const bz_any_word *words, const bz_any_word *before) {
+    const line_half *a = (const line_half *)(const void *)words;
+    const line_half *b = (const line_half *)(const void *)before;
+    line_half differs = (a[0] ^ b[0]) | (a[1] ^ b[1]);
+    return (differs[0] | differs[1] | differs[2] | differs[3]) == 0;
 }
 
-static void undo_range(struct printing *printing, bz_any_word *at, const bz_any_word *was,
-                       size_t count) {
-    struct bz_undo *undo = &printing->printer->undo;
-    if (undo->range_count == BZ_UNDO_RANGES_MAX) {
-        undo->snapshot = NULL;
-        return;
-    }
-    undo->ranges[undo->range_count++] =
-        (struct bz_undo_range){(char *)at, (const char *)was, count * sizeof *at};
-}
-
-static ALWAYS_INLINE void compare_words(struct printing *printing, bz_differences_fn *differences,
-                                        const struct bz_word_role *roles, bz_any_word *words,
-                                        const bz_any_word *before, size_t count) {
-    struct bz_printer *printer = printing->printer;
-    for (size_t first = 0; first < count; first += BZ_DIFFERENCES_MAX) {
-        size_t left = count - first < BZ_DIFFERENCES_MAX ? count - first : BZ_DIFFERENCES_MAX;
-        size_t found = differences(words + first, before + first, left, printer->places);
-        struct bz_undo_word *undo = reserve_undo(&printer->undo, found);
-        for (size_t index = 0; index < found; index++) {
-            size_t place = first + printer->places[index];
-            undo[index] = (struct bz_undo_word){words + place, before[place]};
-            change_word(printing, &roles[place], before[place], words[place]);
+/* Most lines of words are as they were. */
+static void compare_words(struct printing *printing, const struct bz_word_role *roles,
+                          const bz_any_word *words, const bz_any_word *before, size_t count) {
+    for (size_t first = 0; first < count; first += LINE_WORDS) {
+        size_t end = count - first < LINE_WORDS ? count : first + LINE_WORDS;
+        if (end - first == LINE_WORDS && is_same_line(words + first, before + first)) {
+            continue;
+        }
+        for (size_t index = first; index < end; index++) {
+            if (words[index] != before[index]) {
+                change_word(printing, &roles[index], before[index], words[index]);
+            }
         }
     }
 }
 
-/* --- areas ------------------------------------------------------------------------------------ */
-
-static ALWAYS_INLINE void compare_area(struct printing *printing, bz_differences_fn *differences,
-                                       const struct bz_word_role *roles,
-                                       const struct bz_snapshot_area *live,
-                                       const struct bz_snapshot_area *was) {
-    bz_any_word *words = (bz_any_word *)(uintptr_t)live->bytes;
+static void compare_area(struct printing *printing, const struct bz_word_role *roles,
+                         const struct bz_snapshot_area *live, const struct bz_snapshot_area *was) {
+    const bz_any_word *words = (const bz_any_word *)(const void *)live->bytes;
     const bz_any_word *words_before = (const bz_any_word *)(const void *)was->bytes;
     size_t count = live->count / 8;
     size_t count_before = was->count / 8;
     size_t both = count < count_before ? count : count_before;
-    compare_words(printing, differences, roles, words, words_before, both);
+    compare_words(printing, roles, words, words_before, both);
     for (size_t index = both; index < count; index++) {
         move_word(printing, &roles[index], words[index], 1);
-    }
-    if (both < count_before) { /* an arena does not shrink */
-        printing->printer->undo.snapshot = NULL;
     }
     for (size_t index = both; index < count_before; index++) {
         move_word(printing, &roles[index], words_before[index], -1);
@@ -310,14 +286,8 @@ static void add_stack(struct printing *printing, const struct stack_words *stack
     total->low += more > 0 ? sum.low : -sum.low;
 }
 
-static bz_any_word *stack_place(const struct stack_words *stack, size_t depth) {
-    return (bz_any_word *)(uintptr_t)stack->address - 1 - depth;
-}
-
 /* The words from this depth on are there no more. */
 static void remove_stack(struct printing *printing, const struct stack_words *before, size_t from) {
-    undo_range(printing, (bz_any_word *)(uintptr_t)before->address - before->count,
-               before->end - before->count, before->count - from);
     if (from == 0 && before->part != BZ_PART_REST) {
         *stack_sum(printing, before) = (struct bz_fingerprint){0, 0};
         drop_stack(printing, before->part);
@@ -326,39 +296,18 @@ static void remove_stack(struct printing *printing, const struct stack_words *be
     }
 }
 
-/* The words that both have, this many at most BZ_DIFFERENCES_MAX below this depth. */
-static ALWAYS_INLINE void compare_stack_words(struct printing *printing,
-                                              bz_differences_fn *differences,
-                                              const struct stack_words *stack,
-                                              const struct stack_words *before, size_t depth_end,
-                                              size_t count) {
-    struct bz_printer *printer = printing->printer;
-    struct bz_fingerprint sum = {0, 0};
-    size_t found =
-        differences(stack->end - depth_end, before->end - depth_end, count, printer->places);
-    struct bz_undo_word *undo = reserve_undo(&printer->undo, found);
-    for (size_t index = 0; index < found; index++) {
-        size_t depth = depth_end - 1 - printer->places[index];
-        struct bz_fingerprint key = stack_key(printing, stack, depth);
-        uint64_t word = stack_word(before, depth);
-        undo[index] = (struct bz_undo_word){stack_place(stack, depth), word};
-        uint64_t was = stack_value(printing, stack, key, word, -1);
-        uint64_t is = stack_value(printing, stack, key, stack_word(stack, depth), 1);
-        bz_sum_add(&sum, key, is - was);
-    }
-    struct bz_fingerprint *total = stack_sum(printing, stack);
-    total->high += sum.high;
-    total->low += sum.low;
-}
-
-static ALWAYS_INLINE void compare_stack(struct printing *printing, bz_differences_fn *differences,
-                                        const struct stack_words *stack,
-                                        const struct stack_words *before) {
+static void compare_stack(struct printing *printing, const struct stack_words *stack,
+                          const struct stack_words *before) {
     size_t both = stack->count < before->count ? stack->count : before->count;
-    for (size_t left = both; left > 0;) {
-        size_t count = left < BZ_DIFFERENCES_MAX ? left : BZ_DIFFERENCES_MAX;
-        compare_stack_words(printing, differences, stack, before, left, count);
-        left -= count;
+    struct bz_fingerprint *total = stack_sum(printing, stack);
+    for (size_t depth = 0; depth < both; depth++) {
+        uint64_t word = stack_word(before, depth);
+        if (word != stack_word(stack, depth)) {
+            struct bz_fingerprint key = stack_key(printing, stack, depth);
+            uint64_t was = stack_value(printing, stack, key, word, -1);
+            uint64_t is = stack_value(printing, stack, key, stack_word(stack, depth), 1);
+            bz_sum_add(total, key, is - was);
+        }
     }
     if (both < stack->count) {
         add_stack(printing, stack, both, 1);
@@ -376,15 +325,12 @@ static bool is_unchanged(const struct bz_image_stack *was, const char *bytes,
 
 /* Both lists are in the order of the tasks' ages. A stack that one has and the other does not is of
  * a task that has begun, or has ended. */
-static ALWAYS_INLINE void compare_stacks(struct printing *printing, bz_differences_fn *differences,
-                                         const struct bz_loop *loop,
-                                         const struct bz_snapshot *before) {
-    uint32_t count = before == NULL ? 0 : before->stack_count;
-    const struct bz_image_stack *was =
-        count == 0
-            ? NULL
-            : (const struct bz_image_stack *)(const void *)(before->bytes + before->table_offset);
-    const char *bytes = count == 0 ? NULL : before->bytes + before->stacks_offset;
+static void compare_stacks(struct printing *printing, const struct bz_loop *loop,
+                           const struct bz_snapshot *before) {
+    uint32_t count = before == NULL ? 0 : before->layout.stack_count;
+    const char *table = count == 0 ? NULL : before->image + before->layout.state_bytes;
+    const char *bytes = count == 0 ? NULL : before->image + before->layout.stacks_offset;
+    const struct bz_image_stack *was = (const struct bz_image_stack *)(const void *)table;
     const struct bz_task *task = bz_image_next_stack(loop, NULL);
     for (; count > 0; count--, bytes += was->bytes, was++) {
         bool is_there = task != NULL && was->stack == task->stack && was->task == task->actor.id;
@@ -397,7 +343,7 @@ static ALWAYS_INLINE void compare_stacks(struct printing *printing, bz_differenc
         if (is_there) {
             struct bz_image_stack stack = bz_image_stack_of(task);
             struct stack_words now = stack_words_of(&stack, stack.low, part);
-            compare_stack(printing, differences, &now, &then);
+            compare_stack(printing, &now, &then);
             task = bz_image_next_stack(loop, task);
         } else {
             remove_stack(printing, &then, 0);
@@ -434,12 +380,9 @@ static void begin_print(struct bz_print *print, const struct bz_print *before,
     }
 }
 
-static ALWAYS_INLINE bool print_changes_as(bz_differences_fn *differences,
-                                           struct bz_printer *printer, const struct bz_world *world,
-                                           const struct bz_live_areas *live,
-                                           const struct bz_snapshot *before,
-                                           const struct bz_print *print_before,
-                                           struct bz_print *print) {
+static bool print_changes(struct bz_printer *printer, const struct bz_world *world,
+                          const struct bz_live_areas *live, const struct bz_snapshot *before,
+                          const struct bz_print *print_before, struct bz_print *print) {
     static const struct bz_snapshot_area empty;
     const struct bz_symmetry *symmetry = printer->symmetry;
     struct printing printing = {.printer = printer,
@@ -450,45 +393,12 @@ static ALWAYS_INLINE bool print_changes_as(bz_differences_fn *differences,
                                 .blocks = (uintptr_t)live->areas[BZ_AREA_BLOCKS].bytes,
                                 .blocks_bytes = live->areas[BZ_AREA_BLOCKS].count};
     begin_print(print, print_before, symmetry == NULL ? 0 : symmetry->count);
-    printer->undo.snapshot = before;
-    printer->undo.count = 0;
-    printer->undo.range_count = 0;
     for (int area = 0; area < BZ_AREAS; area++) {
-        compare_area(&printing, differences, printer->roles[area], &live->areas[area],
+        compare_area(&printing, printer->roles[area], &live->areas[area],
                      before == NULL ? &empty : &before->areas[area]);
-        printer->undo.count = area == BZ_AREA_HEAD ? 0 : printer->undo.count; /* it is a copy */
     }
-    compare_stacks(&printing, differences, world->loop, before);
+    compare_stacks(&printing, world->loop, before);
     return !printing.has_overflowed;
-}
-
-static bool print_changes_portably(struct bz_printer *printer, const struct bz_world *world,
-                                   const struct bz_live_areas *live,
-                                   const struct bz_snapshot *before,
-                                   const struct bz_print *print_before, struct bz_print *print) {
-    return print_changes_as(bz_differences_portably, printer, world, live, before, print_before,
-                            print);
-}
-
-#ifdef BZ_AVX2
-static BZ_AVX2 bool print_changes_avx2(struct bz_printer *printer, const struct bz_world *world,
-                                       const struct bz_live_areas *live,
-                                       const struct bz_snapshot *before,
-                                       const struct bz_print *print_before,
-                                       struct bz_print *print) {
-    return print_changes_as(bz_differences_avx2, printer, world, live, before, print_before, print);
-}
-#endif
-
-static bool print_changes(struct bz_printer *printer, const struct bz_world *world,
-                          const struct bz_live_areas *live, const struct bz_snapshot *before,
-                          const struct bz_print *print_before, struct bz_print *print) {
-#ifdef BZ_AVX2
-    if (bz_has_avx2()) {
-        return print_changes_avx2(printer, world, live, before, print_before, print);
-    }
-#endif
-    return print_changes_portably(printer, world, live, before, print_before, print);
 }
 
 bool bz_printer_print(struct bz_printer *printer, const struct bz_world *world,
@@ -497,7 +407,6 @@ bool bz_printer_print(struct bz_printer *printer, const struct bz_world *world,
     struct bz_live_areas live;
     bz_snapshot_look(world, &live);
     print->layout = 0;
-    printer->undo.snapshot = NULL;
     if (!bz_roles_find(printer, world, &live)) {
         return false;
     }

@@ -13,7 +13,6 @@
 #ifndef BZ_SIM_EXPLORE_FINGERPRINT_FINGERPRINT_H
 #define BZ_SIM_EXPLORE_FINGERPRINT_FINGERPRINT_H
 
-#include "sim/explore/fingerprint/memory_differences.h"
 #include "sim/explore/fingerprint/multiply_128.h"
 #include "sim/explore/visited.h"
 #include "sim/native/internal.h"
@@ -73,14 +72,14 @@ struct bz_word_role {
 #define BZ_STACK_KEYS 256u
 #define BZ_PRINT_OBJECTS_MAX 8u /* with interchangeable tasks */
 
-/* What the roles depend on. */
+/* What the roles depend on: addresses and sizes, without padding. */
 struct bz_print_layout {
-    const void *shadow_tasks;
-    struct bz_handle *const *queue;
-    struct bz_handle *const *queue_end;
+    uint64_t shadow_tasks;
+    uint64_t queue;
+    uint64_t queue_end;
     uint64_t object_count;
     struct {
-        const uint32_t *line;
+        uint64_t line;
         uint64_t capacity;
     } lines[BZ_PRINT_OBJECTS_MAX];
 };
@@ -95,8 +94,6 @@ struct bz_printer {
     struct bz_word_role *roles[BZ_AREAS];
     size_t role_counts[BZ_AREAS];
     size_t role_capacities[BZ_AREAS];
-    struct bz_undo undo;                             /* what the last print has found */
-    uint16_t places[BZ_PLACES_MAX];                  /* of words that differ */
     struct bz_fingerprint stack_keys[BZ_STACK_KEYS]; /* of a task's part, from the top */
 };
 
@@ -105,10 +102,9 @@ void bz_printer_begin(struct bz_printer *printer, const struct bz_symmetry *symm
                       bool ignores_order);
 void bz_printer_fini(struct bz_printer *printer);
 
-/* The print of the state that the world is in. printer->undo says how it differs from `before`.
- * `print_before` and `before` are of another state, best of the one before; NULL: there is none.
- * False: there are too many references, or memory ran out. O(bytes), but with a small factor if
- * little has changed. */
+/* The print of the state that the world is in. `print_before` and `before` are of another state,
+ * best of the one before; NULL: there is none. False: there are too many references, or memory ran
+ * out. O(bytes), but with a small factor if little has changed. */
 bool bz_printer_print(struct bz_printer *printer, const struct bz_world *world,
                       const struct bz_snapshot *before, const struct bz_print *print_before,
                       struct bz_print *print);

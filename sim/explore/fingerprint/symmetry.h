@@ -7,12 +7,12 @@
  *
  *     state = rest with references, region 1 with references, ..., region n with references
  *
- * print.h has a sum for each region, as a part. The fingerprint is that of the same state with
- * other numbers: the tasks of each group are sorted by what their regions have in them and by who
- * refers to them, and each reference is written as the new number of its task and the offset in its
- * region. Two states with the same fingerprint differ in nothing but the numbers, so one has the
- * same future as the other, with the numbers exchanged. Tasks that sort equally keep their order.
- * Then two states may be taken for different that are not, which is no error.
+ * fingerprint.h has a sum for each region, as a part. The fingerprint is that of the same state
+ * with other numbers: the tasks of each group are sorted by what their regions have in them and by
+ * who refers to them, and each reference is written as the new number of its task and the offset in
+ * its region. Two states with the same fingerprint differ in nothing but the numbers, so one has
+ * the same future as the other, with the numbers exchanged. Tasks that sort equally keep their
+ * order. Then two states may be taken for different that are not, which is no error.
  *
  * What is left out of a region follows from the number: id, name, the place of the stack, the links
  * to the neighbours in the list of tasks. What is left out of the rest: the arrays of these tasks,

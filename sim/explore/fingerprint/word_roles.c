@@ -12,7 +12,7 @@ void bz_printer_begin(struct bz_printer *printer, const struct bz_symmetry *symm
                       bool ignores_order) {
     printer->symmetry = symmetry != NULL && symmetry->count > 0 ? symmetry : NULL;
     printer->ignores_order = ignores_order;
-    printer->layout = (struct bz_print_layout){.shadow_tasks = NULL}; /* of no world */
+    printer->layout = (struct bz_print_layout){.shadow_tasks = 0}; /* of no world */
     for (size_t depth = 0; depth < BZ_STACK_KEYS; depth++) {
         printer->stack_keys[depth] = bz_key_of(BZ_PLACE_STACK + depth);
     }
@@ -120,31 +120,18 @@ static void give_to_tasks(struct bz_printer *printer, const struct bz_world *wor
     }
 }
 
-static void take_layout(struct bz_printer *printer, const struct bz_world *world) {
+static struct bz_print_layout layout_of(const struct bz_printer *printer,
+                                        const struct bz_world *world) {
     const struct bz_shadow *shadow = &world->judge->shadow;
-    struct bz_print_layout *layout = &printer->layout;
-    layout->shadow_tasks = shadow->tasks;
-    layout->queue = world->loop->ready_block;
-    layout->queue_end = world->loop->ready_end;
-    layout->object_count = printer->symmetry == NULL ? 0 : shadow->object_count;
-    for (uint32_t number = 1; number <= layout->object_count; number++) {
-        layout->lines[number - 1].line = shadow->objects[number].line;
-        layout->lines[number - 1].capacity = shadow->objects[number].line_capacity;
+    struct bz_print_layout layout = {.shadow_tasks = (uintptr_t)shadow->tasks,
+                                     .queue = (uintptr_t)world->loop->ready_block,
+                                     .queue_end = (uintptr_t)world->loop->ready_end};
+    layout.object_count = printer->symmetry == NULL ? 0 : shadow->object_count;
+    for (uint32_t number = 1; number <= layout.object_count; number++) {
+        layout.lines[number - 1].line = (uintptr_t)shadow->objects[number].line;
+        layout.lines[number - 1].capacity = shadow->objects[number].line_capacity;
     }
-}
-
-static bool has_layout(const struct bz_printer *printer, const struct bz_world *world) {
-    const struct bz_shadow *shadow = &world->judge->shadow;
-    const struct bz_print_layout *layout = &printer->layout;
-    bool has = layout->shadow_tasks == shadow->tasks && layout->queue == world->loop->ready_block &&
-               layout->queue_end == world->loop->ready_end &&
-               (printer->symmetry == NULL || layout->object_count == shadow->object_count);
-    for (uint32_t number = 1; has && number <= layout->object_count; number++) {
-        const struct bz_shadow_object *object = &shadow->objects[number];
-        has = layout->lines[number - 1].line == object->line &&
-              layout->lines[number - 1].capacity == object->line_capacity;
-    }
-    return has;
+    return layout;
 }
 
 bool bz_roles_find(struct bz_printer *printer, const struct bz_world *world,
@@ -152,7 +139,8 @@ bool bz_roles_find(struct bz_printer *printer, const struct bz_world *world,
     if (printer->symmetry != NULL && world->judge->shadow.object_count > BZ_PRINT_OBJECTS_MAX) {
         return false;
     }
-    bool is_same = has_layout(printer, world);
+    struct bz_print_layout layout = layout_of(printer, world);
+    bool is_same = memcmp(&layout, &printer->layout, sizeof layout) == 0;
     for (int area = 0; area < BZ_AREAS; area++) {
         printer->role_counts[area] = is_same ? printer->role_counts[area] : 0;
         if (printer->role_counts[area] < live->areas[area].count / 8 &&
@@ -163,15 +151,15 @@ bool bz_roles_find(struct bz_printer *printer, const struct bz_world *world,
     if (is_same) {
         return true;
     }
-    take_layout(printer, world);
+    printer->layout = layout;
     printer->layout_number++;
     if (printer->symmetry != NULL) {
         give_to_tasks(printer, world, live);
     }
     if (printer->ignores_order) {
-        const struct bz_print_layout *layout = &printer->layout;
-        size_t slots = (size_t)(layout->queue_end - layout->queue) + BZ_READY_SPARE;
-        struct bz_word_role *roles = role_at(printer, live, BZ_AREA_BLOCKS, layout->queue);
+        const struct bz_loop *loop = world->loop;
+        size_t slots = (size_t)(loop->ready_end - loop->ready_block) + BZ_READY_SPARE;
+        struct bz_word_role *roles = role_at(printer, live, BZ_AREA_BLOCKS, loop->ready_block);
         for (size_t index = 0; index < slots; index++) {
             roles[index].key = bz_key_of(BZ_PLACE_QUEUE);
             roles[index].part = BZ_PART_QUEUE;

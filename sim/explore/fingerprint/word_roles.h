@@ -1,6 +1,6 @@
 /* The roles of words in a state: which part a word belongs to, what its key is, and which of its
  * bits count. They follow from the layout (struct bz_print_layout) alone, so a search finds them
- * once, or after an array has grown. For print.c.
+ * once, or after an array has grown. For fingerprint.c.
  */
 #ifndef BZ_SIM_EXPLORE_FINGERPRINT_WORD_ROLES_H
 #define BZ_SIM_EXPLORE_FINGERPRINT_WORD_ROLES_H

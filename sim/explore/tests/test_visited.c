@@ -94,6 +94,7 @@ Test(visited, is_shared_by_processes) {
     uint64_t *news = bz_shared_alloc(2 * sizeof *news);
     cr_assert(news != NULL);
     cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
+    visited.is_shared = true;
     pid_t child = fork();
     cr_assert(ne(int, child, -1));
     for (uint64_t number = 0; number < MANY; number++) {

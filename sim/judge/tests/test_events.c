@@ -713,7 +713,8 @@ static void record(struct bz_judge *judge, const struct bz_source *source, uint3
                    struct bz_trace *trace, struct bz_replay_report *report) {
     struct bz_kept_run run;
     enum bz_run_end end = bz_judge_run(judge, source, &(struct bz_run_start){.seed = 1});
-    cr_assert(eq(int, end, blamed == NULL ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED));
+    cr_assert(eq(int, end, blamed == NULL ? BZ_RUN_GIVEN_UP : BZ_RUN_VIOLATED), "%s",
+              bz_judge_error(judge) != NULL ? bz_judge_error(judge) : judge->violation.message);
     bz_judge_keep(judge, &run);
     if (blamed != NULL) {
         ++*blamed;
@@ -807,6 +808,81 @@ Test(record, keeps_the_point_of_a_cancel) {
     cr_assert(eq(sz, tape.count, 1));
     cr_assert(eq(u64, tape.choices[0].value, 2));
     bz_tape_fini(&tape);
+    bz_trace_fini(&trace);
+    bz_judge_destroy(judge);
+}
+
+/* A program with an object of each kind, whose first task uses some of them. */
+static void run_with_objects(void *context, struct bz_judge *judge) {
+    struct bz_judged_barrier barrier;
+    struct bz_judged_queue queue;
+    bool *is_larger = context;
+    uint32_t door = bz_judge_add_permits(judge, "door", BZ_PRIMITIVE_SEMAPHORE, 0, 2, NULL);
+    bz_judge_add_permits(judge, "door", BZ_PRIMITIVE_LOCK, 0, 1, NULL);
+    bz_judge_add_event(judge, "flag", 0, NULL);
+    struct bz_judged_condition news = bz_judge_add_condition(judge, "news", "lock", 0, NULL);
+    bz_judge_add_barrier(judge, &barrier, "gate", *is_larger ? 4 : 3, 0, NULL);
+    bz_judge_add_queue(judge, &queue, "jobs", "room", BZ_QUEUE_ORDER_LIFO, 5, 0, NULL, NULL);
+    bz_judge_add_opaque(judge, "own", BZ_PRIMITIVE_LOCK, 0, NULL);
+    bz_judge_add_permits(judge, "many", BZ_PRIMITIVE_SEMAPHORE, 0, UINT64_C(1) << 60, NULL);
+    bz_judge_add_event(judge, "door#2", 0, NULL); /* as the second "door" */
+    struct teller teller = {.judge = judge};
+    bz_judge_spawn(judge, "a", 0);
+    tell(&teller, "+a");
+    bz_judge_acquires(judge, news.lock);
+    bz_judge_acquired(judge, news.lock, BZ_OK);
+    bz_judge_notifies(&news, 2);
+    bz_judge_acquires(judge, door);
+    bz_judge_acquired(judge, door, BZ_OK);
+    tell(&teller, "yield");
+    bz_judge_give_up(judge);
+    bz_judge_end(judge);
+}
+
+Test(record, lists_the_objects_and_what_moves_permits) {
+    static const char *const objects[] = {"semaphore door size=2",
+                                          "lock door#2 size=1",
+                                          "event flag",
+                                          "lock lock size=1",
+                                          "condition news partner=lock",
+                                          "barrier gate size=3",
+                                          "items jobs size=5 order=lifo partner=room",
+                                          "slots room size=5 partner=jobs",
+                                          "modelled own",
+                                          "semaphore many"};
+    struct bz_judge *judge = bz_judge_new(&plain);
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    bool is_larger = false;
+    struct bz_source source = {run_with_objects, &is_larger};
+    char error[BZ_TRACE_ERROR_BYTES] = "";
+    record(judge, &source, NULL, &trace, &report);
+    cr_assert_eq(trace.object_count, 10);
+    for (size_t index = 0; index < trace.object_count; index++) {
+        char text[200];
+        bz_trace_object_text(&trace, index, text, sizeof text);
+        tst_text(strchr(text, ':') + 2, objects[index]);
+    }
+    const struct bz_trace_event *events = &trace.events[trace.event_count - 4];
+    cr_assert(events[0].held == 1 && events[0].n == BZ_TRACE_ABSENT, "the lock is held");
+    cr_assert(events[1].held == 1 && events[1].n == 2, "a notification for two");
+    cr_assert(events[2].held == 1);
+    cr_assert(bz_judge_replay(judge, &source, &trace, &report, error, sizeof error), "%s", error);
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED, "%s", report.got);
+    trace.events[trace.event_count - 2].held = 2;
+    cr_assert(bz_judge_replay(judge, &source, &trace, &report, error, sizeof error), "%s", error);
+    tst_text(report.got, "a return acquire door ok, 1 held");
+    trace.events[trace.event_count - 2].held = 1;
+    is_larger = true;
+    cr_assert(bz_judge_replay(judge, &source, &trace, &report, error, sizeof error), "%s", error);
+    tst_text(report.expected, "object 6: barrier gate size=3");
+    tst_text(report.got, "object 6: barrier gate size=4");
+    trace.version = 1;
+    for (size_t index = 0; index < trace.event_count; index++) {
+        bz_trace_event_restrict(&trace.events[index], 1);
+    }
+    cr_assert(bz_judge_replay(judge, &source, &trace, &report, error, sizeof error), "%s", error);
+    cr_assert_eq(report.result, BZ_REPLAY_MATCHED, "%s", report.got);
     bz_trace_fini(&trace);
     bz_judge_destroy(judge);
 }

@@ -2,7 +2,7 @@
  * exists, the replay ends. */
 #include "sim/program/replay.h"
 #include "sim/tests/fuzz.h"
-#include "traces/trace.h"
+#include "traces/ledger.h"
 
 #define STEPS_MAX 500u
 #define PARAM_MAX 20 /* larger programs take their time */
@@ -29,6 +29,30 @@ static void replay(const struct bz_trace *trace) {
     }
 }
 
+/* Whatever the events say, the lists of permits and of waiting tasks end, and are counted. */
+static void read_ledger(const struct bz_trace *trace) {
+    struct bz_ledger ledger;
+    bz_ledger_init(&ledger, trace);
+    for (size_t index = 0; index < trace->event_count; index++) {
+        bz_ledger_read(&ledger, &trace->events[index]);
+    }
+    for (uint32_t number = 1; number <= trace->object_count; number++) {
+        uint32_t held = 0;
+        size_t queued = 0;
+        for (uint32_t hold = ledger.objects[number].newest; hold != 0; held++) {
+            hold = ledger.holds[hold].older;
+        }
+        FUZZ_CHECK(held == ledger.objects[number].count, "%u of %u permits", held,
+                   ledger.objects[number].count);
+        for (uint32_t task = ledger.objects[number].last; task != 0; queued++) {
+            task = ledger.tasks[task].before;
+            FUZZ_CHECK(queued <= trace->task_count, "a queue without an end");
+        }
+    }
+    bz_ledger_finish(&ledger);
+    bz_ledger_fini(&ledger);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct bz_trace trace;
     struct bz_trace again;
@@ -43,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         char *second = bz_trace_print(&again);
         FUZZ_CHECK(strcmp(first, second) == 0, "written twice, it is two files");
         replay(&trace);
+        read_ledger(&trace);
         free(first);
         free(second);
         bz_trace_fini(&again);

@@ -1,4 +1,4 @@
-"""The Python side of `buzzer lockstep`: plays drawn programs on the real asyncio, step by step.
+"""The Python side of `buzzer-lab lockstep`: plays drawn programs on the real asyncio, step by step.
 
 Every task, future, primitive, timeout and group is asyncio's own. Only the loop is not: it runs
 the handle that the C side ran, and after every step it compares what happened, and the state of

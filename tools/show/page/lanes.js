@@ -81,7 +81,7 @@ function drawSpan(p, lane, span) {
     context.fillStyle = colour[name + "-ink"];
     context.textBaseline = "middle";
     context.textAlign = "left";
-    const object = span.kind === WAITING && span.object >= 0 ? " for " + text(span.object) : "";
+    const object = span.kind === WAITING && span.object > 0 ? " for " + run.objects[span.object - 1] : "";
     const label = room > 36 ? fit(context, WORD[span.kind] + object, room) : LETTER[span.kind];
     if (span.kind !== WAITING) {
       context.fillStyle = colour[name];

@@ -29,12 +29,12 @@ function chips(list, className) {
 }
 
 function showObjects() {
-  const box = byId("objects"), queues = [...queuesAfter(view.step)];
-  queues.sort((a, b) => (b[0] === run.object) - (a[0] === run.object));
+  const box = byId("objects"), queues = queuesAfter(view.step), own = queues[run.object - 1];
+  queues.sort((a, b) => (b === own) - (a === own));
   box.replaceChildren();
-  for (const [object, queue] of queues.slice(0, 12)) {
+  for (const queue of queues.slice(0, 12)) {
     const card = element("div", "object"), table = element("dl");
-    card.append(element("h3", "", text(object)));
+    card.append(element("h3", "", queue.name));
     for (const [label, list, className] of [["holders", queue.held, "holding"], ["R: woken", queue.R, "woken"],
       ["C: cancelled", queue.C, "struck"], ["W: waiting", queue.W, "waiting"]]) {
       table.append(element("dt", "", label), chips(list, className));

@@ -27,10 +27,10 @@ function rows(flat, names) {
 }
 const text = (number) => (number < 0 ? null : run.strings[number]);
 const lines = rows(run.lines, ["step", "time", "task", "text", "window", "flags"]);
-const spans = rows(run.spans, ["task", "step", "end", "kind", "object", "holding"]);
+const spans = rows(run.spans, ["task", "step", "end", "kind", "object"]);
 const arrows = rows(run.arrows, ["from", "to", "kind"]);
 const holds = rows(run.holds, ["task", "object", "step", "end"]);
-const finals = new Map(rows(run.finals, ["task", "object"]).map((row) => [row.task, row.object]));
+const places = rows(run.places, ["task", "object", "step", "end", "kind", "since"]);
 const last = run.last;
 
 /* The first index whose element does not come before `value`. */
@@ -84,53 +84,18 @@ function timeText(time) {
   return time + " ns";
 }
 
-function spanAt(lane, step) {
-  const index = lowerBound(lane.spans, step + 1, stepOf) - 1;
-  return index >= 0 && lane.spans[index].end > step ? index : -1;
-}
-
-/* What a task does once the step is over: a step that ends with a wait counts as waiting. */
-function stateAfter(lane, step) {
-  const index = spanAt(lane, step);
-  if (index < 0) return null;
-  const span = lane.spans[index], next = lane.spans[index + 1];
-  if (span.kind !== RUNNING || span.end !== step + 1) return { kind: span.kind, object: span.object, index };
-  if (!next || next.step > step + 1) {
-    return step === last && finals.has(lane.task)
-      ? { kind: WAITING, object: finals.get(lane.task), index } : null;
-  }
-  const kind = next.kind === WOKEN || (next.kind === STRUCK && next.object >= 0) ? WAITING : next.kind;
-  return { kind: kind === RUNNING ? READY : kind, object: next.object, index: index + 1 };
-}
-
-/* Since when it waits for what it waits for. */
-function waitsSince(lane, index) {
-  const object = lane.spans[index].object;
-  while (index > 0 && lane.spans[index - 1].object === object && object >= 0) index--;
-  return lane.spans[index].step;
-}
-
-/* W, R, C and the owners of each object after a step. */
+/* W, R, C and the owners of each object, by number from 1 on, after a step. */
 function queuesAfter(step) {
-  const queues = new Map();
-  const queue = (object) => {
-    if (!queues.has(object)) queues.set(object, { W: [], R: [], C: [], held: [] });
-    return queues.get(object);
-  };
-  for (const object of run.objects) queue(object);
-  for (const lane of lanes) {
-    const state = stateAfter(lane, step);
-    const place = state && { [WAITING]: "W", [WOKEN]: "R", [STRUCK]: "C" }[state.kind];
-    if (place && state.object >= 0) {
-      queue(state.object)[place].push({ name: lane.name, since: waitsSince(lane, state.index) });
-    }
-    for (const hold of lane.holds) {
-      if (hold.step > step) break;
-      if (hold.end > step) queue(hold.object).held.push({ name: lane.name, since: hold.step });
-    }
+  const queues = run.objects.map((name) => ({ name, W: [], R: [], C: [], held: [] }));
+  const isNow = (row) => row.step <= step && row.end > step;
+  for (const hold of holds.filter(isNow)) {
+    queues[hold.object - 1].held.push({ name: run.tasks[hold.task], since: hold.step });
   }
-  for (const entry of queues.values()) {
-    for (const list of Object.values(entry)) list.sort((a, b) => a.since - b.since);
+  for (const place of places.filter(isNow)) {
+    queues[place.object - 1][LETTER[place.kind]].push({ name: run.tasks[place.task], since: place.since });
+  }
+  for (const queue of queues) {
+    for (const list of [queue.W, queue.R, queue.C, queue.held]) list.sort((a, b) => a.since - b.since);
   }
   return queues;
 }

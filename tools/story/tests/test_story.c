@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/story/objects.h"
 #include "tools/story/story.h"
 
 #define tst_text(actual, expected) cr_assert(eq(str, (char *)(actual), (char *)(expected)))
@@ -14,6 +13,7 @@ static struct bz_story story;
 
 static void add_event(struct bz_trace_event event) {
     event.n = event.n == 0 ? BZ_TRACE_ABSENT : event.n - 1; /* 0: none */
+    event.held = BZ_TRACE_ABSENT;
     bz_trace_add_event(&trace, event);
 }
 #define HAPPENS(number, who, what, ...)                                                            \
@@ -47,7 +47,15 @@ static void violate(const char *oracle, const char *task, const char *object, ui
                                               .step = step};
 }
 
+static void has_object(const char *name, enum bz_kind kind, const char *partner) {
+    bz_trace_add_object(&trace, (struct bz_trace_object){.name = name,
+                                                         .kind = bz_kind_name(kind),
+                                                         .partner = partner,
+                                                         .size = BZ_TRACE_ABSENT});
+}
+
 static void tell(void) {
+    bz_trace_list_objects(&trace);
     bz_story_init(&story, &trace);
     for (size_t index = 0; index < story.arrow_count; index++) {
         const struct bz_arrow *arrow = &story.arrows[index];
@@ -176,6 +184,9 @@ Test(story, of_a_run_that_passed_is_all_of_it) {
  * on who has its lock; what happens to other objects does not matter. */
 Test(story, follows_objects_that_share_a_state) {
     BEGIN("a", "b", "c", "d");
+    has_object("key", BZ_KIND_POOL, NULL);
+    has_object("key#2", BZ_KIND_POOL, NULL);
+    has_object("key#3", BZ_KIND_POOL, NULL);
     HAPPENS(1, "a", "resume", .status = "ok");
     acquires(1, "a", "key#2");
     HAPPENS(2, "b", "resume", .status = "ok");
@@ -196,6 +207,8 @@ Test(story, follows_objects_that_share_a_state) {
 /* a waits for news, and b, who has the lock, wakes it. */
 static void notify_waiter(void) {
     BEGIN("a", "b");
+    has_object("lock", BZ_KIND_LOCK, NULL);
+    has_object("news", BZ_KIND_CONDITION, "lock");
     HAPPENS(1, "a", "resume", .status = "ok");
     acquires(1, "a", "lock");
     HAPPENS(1, "a", "call", .op = "wait", .object = "news");
@@ -302,6 +315,8 @@ Test(story, of_a_refused_release_leaves_no_permit) {
 
 Test(story, follows_items_from_put_to_get) {
     BEGIN("a", "b");
+    has_object("items", BZ_KIND_ITEMS, "slots");
+    has_object("slots", BZ_KIND_SLOTS, "items");
     HAPPENS(1, "a", "resume", .status = "ok");
     HAPPENS(1, "a", "return", .op = "put", .object = "slots", .status = "ok");
     HAPPENS(1, "a", "call", .op = "put", .object = "slots");
@@ -333,7 +348,6 @@ Test(story, does_not_say_waits_of_a_task_that_yields) {
     cr_assert(has_arrow(find("setter", "spawns child"), find("child", "starts"), BZ_ARROW_SPAWN));
     cr_assert(has_arrow(find("setter", "sets 'flag'"), find("child", "need not wait for 'flag'"),
                         BZ_ARROW_TAKES));
-    cr_assert(eq(u64, story.spans[3].step, 1));
     end();
 }
 
@@ -414,51 +428,6 @@ Test(story, draws_a_value) {
     end();
 }
 
-static void is_span(size_t index, uint64_t step, uint64_t after, enum bz_span_kind kind,
-                    bool is_holding) {
-    const struct bz_span *span = &story.spans[index];
-    cr_assert(lt(sz, index, story.span_count));
-    cr_assert(eq(u64, span->step, step), "span %zu", index);
-    cr_assert(eq(u64, span->end, after), "span %zu", index);
-    cr_assert(eq(int, (int)span->kind, (int)kind), "span %zu", index);
-    cr_assert(eq(int, span->is_holding, is_holding), "span %zu", index);
-}
-
-Test(story, shows_where_each_task_was) {
-    lose_wakeup();
-    tell();
-    size_t b = 0;
-    while (story.spans[b].task != 2) {
-        b++;
-    }
-    is_span(0, 0, 1, BZ_SPAN_UNSTARTED, false);
-    is_span(1, 1, 2, BZ_SPAN_RUNNING, false);
-    is_span(2, 2, 5, BZ_SPAN_READY, true);
-    is_span(b + 2, 3, 5, BZ_SPAN_WAITING, false);
-    is_span(b + 3, 5, 6, BZ_SPAN_WOKEN, false);
-    is_span(b + 4, 6, 8, BZ_SPAN_STRUCK, false);
-    is_span(b + 5, 8, 9, BZ_SPAN_RUNNING, false);
-    tst_text(story.spans[b + 4].object, "door");
-    end();
-}
-
-/* A condition's waiter gives its lock up meanwhile, and has it again. */
-Test(story, knows_that_a_waiter_of_a_condition_gives_up_the_lock) {
-    notify_waiter();
-    HAPPENS(2, "b", "call", .op = "release", .object = "lock");
-    HAPPENS(2, "b", "exit", .status = "ok");
-    HAPPENS(3, "a", "resume", .status = "ok");
-    HAPPENS(3, "a", "return", .op = "wait", .object = "news", .status = "ok");
-    HAPPENS(3, "a", "suspend", .wait = "yield");
-    HAPPENS(4, "b", "free");
-    tell();
-    is_span(2, 2, 2 + 1, BZ_SPAN_WOKEN, false);
-    is_span(4, 4, 5, BZ_SPAN_READY, true);
-    cr_assert(has_arrow(find("b", "notifies 'news'"), find("a", "is woken by b (result set)"),
-                        BZ_ARROW_WAKE));
-    end();
-}
-
 /* Whatever a file says, the story is told: unknown tasks, returns without a call, long names. */
 Test(story, survives_events_that_make_no_sense) {
     static char name[121];
@@ -492,98 +461,4 @@ Test(story, survives_events_that_make_no_sense) {
         cr_assert(length - tail == 0 || length - tail == 2, "cut inside a character");
     }
     end();
-}
-
-/* --- objects ---------------------------------------------------------------------------------- */
-
-static struct bz_objects objects;
-
-static const struct bz_object *read_object(const char *name) {
-    bz_objects_init(&objects, &trace);
-    uint32_t number = bz_objects_find(&objects, name);
-    cr_assert(number != 0, "no object %s", name);
-    return &objects.objects[number];
-}
-
-static void calls(const char *task, const char *op, const char *object) {
-    HAPPENS(1, task, "call", .op = op, .object = object);
-    HAPPENS(1, task, "return", .op = op, .object = object, .status = "ok");
-}
-
-static void waits(const char *task, const char *op, const char *object) {
-    HAPPENS(1, task, "call", .op = op, .object = object);
-    HAPPENS(1, task, "suspend", .wait = "future");
-}
-
-/* An event `jobs` beside a lock `jobs-lock`: a name that ends with -lock makes no condition. */
-Test(story, does_not_take_an_event_for_a_condition_because_of_a_name) {
-    BEGIN("a", "b");
-    HAPPENS(1, "a", "resume", .status = "ok");
-    calls("a", "acquire", "jobs-lock");
-    waits("a", "wait", "jobs");
-    HAPPENS(2, "b", "resume", .status = "ok");
-    HAPPENS(2, "b", "call", .op = "set", .object = "jobs");
-    tell();
-    cr_assert(eq(int, read_object("jobs")->kind, BZ_OBJECT_EVENT));
-    cr_assert(eq(u32, read_object("jobs")->lock, 0u));
-    cr_assert(eq(int, story.spans[2].kind, BZ_SPAN_WAITING));
-    cr_assert(story.spans[2].is_holding);
-    end();
-}
-
-Test(story, knows_the_lock_of_a_condition_by_those_who_wait) {
-    BEGIN("a", "b");
-    HAPPENS(1, "a", "resume", .status = "ok");
-    calls("a", "acquire", "other");
-    calls("a", "acquire", "mutex");
-    waits("a", "wait", "news");
-    HAPPENS(1, "b", "call", .op = "notify", .object = "news");
-    tst_text(read_object("news")->lacks, "the lock"); /* either */
-    calls("b", "acquire", "mutex");
-    waits("b", "wait", "news");
-    tst_text(objects.objects[read_object("news")->lock].name, "mutex");
-    bz_trace_fini(&trace);
-}
-
-Test(story, joins_no_halves_of_two_queues) {
-    BEGIN("a", "b");
-    calls("a", "put", "room");
-    calls("b", "get", "jobs");
-    tst_text(objects.objects[read_object("room")->items].name, "jobs"); /* the only ones */
-    tst_text(read_object("room")->lacks, "the size");
-    calls("a", "put", "box");
-    calls("b", "get", "letters");
-    tst_text(read_object("room")->lacks, "the partner (items or slots)");
-    cr_assert(eq(u32, read_object("jobs")->slots, 0u));
-    bz_trace_fini(&trace);
-}
-
-/* The names of a drawn program are those of the scenario; in a file, they are the user's. */
-Test(story, believes_the_names_of_a_drawn_program_alone) {
-    BEGIN("a");
-    trace.scenario = "program";
-    calls("a", "acquire", "lock-1");
-    waits("a", "wait", "condition-2");
-    calls("a", "acquire", "condition-2-lock");
-    cr_assert(eq(int, read_object("lock-1")->kind, BZ_OBJECT_LOCK));
-    tst_text(objects.objects[read_object("condition-2")->lock].name, "condition-2-lock");
-    bz_trace_add_param(&trace, "file", "0x1");
-    cr_assert(eq(int, read_object("lock-1")->kind, BZ_OBJECT_UNKNOWN));
-    tst_text(read_object("condition-2")->lacks, "the kind (event, condition or barrier)");
-    bz_trace_fini(&trace);
-}
-
-/* A task that waits alone for a primitive of asyncio's finds all its permits taken. */
-Test(story, reads_permits_off_a_run_of_asyncio_alone) {
-    BEGIN("a", "b", "c");
-    calls("a", "acquire", "pool");
-    calls("b", "acquire", "pool");
-    waits("c", "acquire", "pool");
-    trace.variant = "mine";
-    tst_text(read_object("pool")->lacks, "the kind (lock or semaphore)");
-    trace.variant = "python-3.11";
-    cr_assert(eq(int, read_object("pool")->kind, BZ_OBJECT_SEMAPHORE));
-    cr_assert(eq(u32, read_object("pool")->number, 2u));
-    cr_assert(read_object("pool")->lacks == NULL);
-    bz_trace_fini(&trace);
 }

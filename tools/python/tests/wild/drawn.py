@@ -2,7 +2,7 @@
 
 The programs are those of the scenario `program` (scenarios/README.md), drawn with the same code.
 So the draws are on the tape: tokens replay, and what is found shrinks. What plays them is the
-player of `buzzer lockstep`, on the loop of Buzzer and with the primitives watched.
+player of `buzzer-lab lockstep`, on the loop of Buzzer and with the primitives watched.
 
 The test itself draws which tools of the library a program uses: a deadline is timeout() or
 wait_for(), a group is a TaskGroup or gather().

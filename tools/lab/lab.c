@@ -1,0 +1,20 @@
+/* The program buzzer-lab: what shows that Buzzer itself is right, and how it grows. Not installed.
+ */
+#include "tools/lab/lab.h"
+
+#include "tools/cli/cli.h"
+
+static const struct bz_command commands[] = {
+    {"mutants", "plant faults in the primitives, and see which oracle finds each",
+     bz_command_mutants},
+    {"lockstep", "compare a reference with the real interpreter, step by step",
+     bz_command_lockstep},
+    {"scale", "measure how time and memory grow with tasks and timers", bz_command_scale},
+    {0},
+};
+
+int main(int argc, char **argv) {
+    bz_commands = commands;
+    bz_cli_program = "buzzer-lab";
+    return bz_cli_main(argc, argv);
+}
