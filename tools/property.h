@@ -1,21 +1,15 @@
-/* A property test in a program of your own: in Criterion, Check, GoogleTest, or a main() of yours.
- * Your binary becomes the program `buzzer`, with your scenarios and variants among its own.
+/* A check in a program of your own: a test in Criterion, Check or GoogleTest, or a main() of yours.
  *
- *     static const struct bz_property keeps_permits = {.scenario = &pool, .variant = &mysem};
- *     static const struct bz_property *const properties[] = {&keeps_permits, NULL};
- *
- *     Test(pool, keeps_permits) {
- *         cr_assert(bz_property_check(&keeps_permits) == 0);
- *     }
- *
- *     int main(int argc, char **argv) {
- *         bz_property_main(argc, argv, properties);
- *         ... what main() of the test framework does
+ *     Test(pool, keeps_its_limit) {
+ *         cr_assert(bz_check(&(struct bz_check){.scenario = &pool, .variant = &mysem}) == 0);
  *     }
  *
  * A violation is printed as `buzzer run` prints it: shrunk, with the steps that led to it, a token,
- * and the command that replays it in this binary. Under a framework that has a main() of its own,
- * leave ours out: then the environment variable BUZZER_REPLAY takes the place of --buzzer-replay.
+ * and the command that replays it in this binary, by a variable of the environment:
+ *
+ *     BUZZER_REPLAY=TOKEN|TRACE.json PROGRAM             replays the run
+ *     BUZZER_REPLAY='COMMAND TOKEN|TRACE.json [OPTION...]' PROGRAM
+ *                                                        another command of `buzzer`: explain, show
  *
  * The code under test is linked with libbuzzer-property (find_package(buzzer): buzzer::property;
  * pkg-config: buzzer-property). A scenario is as in sim/program/scenario_plugin.h, a variant as in
@@ -34,7 +28,7 @@
 
 BZ_BEGIN_DECLS
 
-struct bz_property {
+struct bz_check {
     const struct bz_scenario *scenario;
     const struct bz_variant
         *variant; /* NULL: the primitives that ship, or the scenario's runtime */
@@ -43,24 +37,21 @@ struct bz_property {
     const char *options;
 };
 
-/* Runs the property as `buzzer run` does. With BUZZER_REPLAY=TOKEN in the environment, or the path
- * of a trace, it replays that instead if it is of this scenario and variant. If it is not, it says
- * so and does nothing; bz_property_main() refuses a run that is of none of the properties.
+/* Runs the check as `buzzer run` does. With BUZZER_REPLAY in the environment, it does that instead
+ * if the run is of this scenario and variant; if it is not, it says so and does nothing.
  *
  * Returns what `buzzer run` exits with: 0 the property holds, or the replayed run did; 1 a
  * violation was found, or made again by a replay; 2 bad input, for instance an option; 3 the replay
  * diverged: the code has changed; 4 a required window was never hit; 5 interrupted; 70 out of
  * memory, or a fault of Buzzer. Whatever is not 0 or 1 proves nothing. */
-int bz_property_check(const struct bz_property *property);
+int bz_check(const struct bz_check *check);
 
-/* Ends the process if the command line asks for it; otherwise it returns, and the framework may
- * read the command line.
- *
- *     PROGRAM --buzzer-replay TOKEN|TRACE [OPTION...]   replays a run, as `buzzer replay` does
- *     PROGRAM --buzzer COMMAND [ARGUMENT...]            any other command: run, explain, shrink
- *
- * Called first in main(). The list ends with NULL. */
-void bz_property_main(int argc, char **argv, const struct bz_property *const *properties);
+/* What it has returned, in words. */
+const char *bz_check_reason(int status);
+
+/* Their names in 0.1. */
+#define bz_property bz_check
+#define bz_property_check bz_check
 
 BZ_END_DECLS
 

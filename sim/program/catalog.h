@@ -14,6 +14,9 @@ struct bz_catalog {
     const struct bz_variant *const *variants;
     bool (*is_foreign)(const void *part); /* a scenario or variant is not built in; NULL: none */
     struct bz_contain contain;            /* what runs of foreign ones may take */
+    /* The lists, once something was added; allocated, to the end of the process. */
+    const struct bz_scenario **own_scenarios;
+    const struct bz_variant **own_variants;
     const char *(*why_missing)(const char *name); /* of a scenario that is not listed, as a message;
                                                      NULL: unknown, as is the result */
 };
@@ -24,6 +27,10 @@ extern const char *bz_command;
 /* NULL: there is none of that name. */
 const struct bz_scenario *bz_catalog_scenario(const struct bz_catalog *catalog, const char *name);
 const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, const char *name);
+
+/* Appends to a list of the catalog. Without memory they call bz_lack_stop(). */
+void bz_catalog_add_scenario(struct bz_catalog *catalog, const struct bz_scenario *scenario);
+void bz_catalog_add_variant(struct bz_catalog *catalog, const struct bz_variant *variant);
 
 /* The variant `buzzer`, or `buzzer/...`, that offers the primitive and is judged by the same model
  * if it has one: what the entry is without its fault. NULL: there is none. */

@@ -97,6 +97,16 @@ struct bz_scenario {
     const struct bz_size *sizes; /* NULL: campaigns draw no parameter */
 };
 
+/* Whether it can use the primitive. */
+static inline bool bz_scenario_uses(const struct bz_scenario *scenario,
+                                    enum bz_primitive primitive) {
+    uint32_t index = 0;
+    while (index < scenario->primitive_count && scenario->primitives[index] != primitive) {
+        index++;
+    }
+    return index < scenario->primitive_count;
+}
+
 BZ_END_DECLS
 
 #endif

@@ -72,7 +72,6 @@ static void mark_run(struct bz_run_mark *mark, const struct bz_judge *judge) {
     *mark = (struct bz_run_mark){.seed = bz_judge_seed(judge),
                                  .digest = bz_judge_digest(judge),
                                  .handoffs = bz_judge_handoffs(judge),
-                                 .steps = bz_judge_steps(judge),
                                  .has_passed = bz_judge_verdict(judge) == BZ_RUN_PASSED,
                                  .strike_count = (uint8_t)count};
     memcpy(mark->strikes, strikes, count * sizeof *strikes);
@@ -287,6 +286,7 @@ bool bz_chunk_merge(struct bz_campaigning *campaign, const struct bz_product *pr
     for (uint64_t index = 0; index < part->runs; index++) {
         bz_distinct_add(&campaign->state.distinct, bz_seed_mix(product->marks[index].digest));
         bz_distinct_add(&campaign->state.handoffs, product->marks[index].handoffs);
+        (void)bz_tally_note_strikes(campaign->state.situations, &product->marks[index]);
     }
     for (uint32_t index = 0; index < part->finding_count; index++) {
         keep_finding(campaign, &part->findings[index]);

@@ -52,6 +52,7 @@ struct bz_campaign_result {
     uint64_t handoff_orders_once;
     uint32_t handoff_new_ppm;
     bool handoff_is_exact;      /* else all three are estimates */
+    uint32_t situations;        /* in which a cancel struck a run that passed, see judge.h */
     bool is_interrupted;        /* stopped before all runs were done */
     bool is_cut_off;            /* ended, because its first runs were all cut */
     char lack[BZ_LACK_BYTES];   /* not empty: this ran out, and stopped it */
@@ -65,8 +66,9 @@ struct bz_campaign_result {
 /* Where a campaign stands after result.runs runs: all that it needs to go on. */
 struct bz_campaign_state {
     struct bz_campaign_result result;
-    struct bz_distinct distinct; /* runs */
-    struct bz_distinct handoffs; /* hand-off orders */
+    struct bz_distinct distinct;             /* runs */
+    struct bz_distinct handoffs;             /* hand-off orders */
+    uint64_t situations[BZ_SITUATIONS / 64]; /* those that were struck, as bits by number */
 };
 
 /* The state before the first run. */
@@ -77,7 +79,6 @@ struct bz_run_mark {
     uint64_t seed;
     uint64_t digest;
     uint64_t handoffs; /* its hand-off order, as a fingerprint */
-    uint32_t steps;
     bool has_passed;
     uint8_t strike_count; /* see bz_judge_strikes() */
     uint16_t strikes[BZ_STRIKES_MAX];

@@ -7,7 +7,6 @@
 
 #include "sim/program/sizes.h"
 #include "sim/program/token.h"
-#include "sim/session/checkpoint_parts.h"
 #include "traces/json.h"
 #include "traces/lack.h"
 #include "traces/text.h"
@@ -15,69 +14,9 @@
 
 #define ANY_OPERATION "any"
 #define HASH_DIGITS 16u
+#define SITUATION_DIGITS 4u
 #define CHECKSUM_FORMAT ",\"checksum\":\"%016" PRIx64 "\"}\n"
 #define CHECKSUM_BYTES (sizeof ",\"checksum\":\"0123456789abcdef\"}\n" - 1)
-
-static bool is_part(const struct bz_checkpoint *checkpoint) {
-    return checkpoint->shard.count > 1;
-}
-
-uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint) {
-    return is_part(checkpoint) ? bz_shard_first(&checkpoint->shard, checkpoint->campaign_runs) : 0;
-}
-
-bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
-                               const struct bz_campaign_state *state) {
-    const struct bz_campaign_result *result = &state->result;
-    bool is_time_up = checkpoint->limit_ms != 0 && checkpoint->spent_ms >= checkpoint->limit_ms;
-    return result->runs >= checkpoint->runs || is_time_up ||
-           (result->violations > 0 && !checkpoint->keep_going);
-}
-
-void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
-                           struct bz_program *program) {
-    *program = checkpoint->program;
-    if (checkpoint->draws_sizes) {
-        bz_sizes_draw(&checkpoint->program, seed, program);
-    }
-}
-
-/* Its program and its first seed, in one word. */
-static const char *name_of(const struct bz_checkpoint *checkpoint, char token[BZ_TOKEN_BYTES]) {
-    bz_token_format(&checkpoint->program, checkpoint->seed_first, 0, token, BZ_TOKEN_BYTES);
-    token[strcspn(token, "#")] = '\0';
-    return token;
-}
-
-bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
-                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes) {
-    char token[BZ_TOKEN_BYTES];
-    char other_token[BZ_TOKEN_BYTES];
-    name_of(checkpoint, token);
-    name_of(other, other_token);
-    reason[0] = '\0';
-    if (strcmp(checkpoint->version, other->version) != 0) {
-        snprintf(reason, reason_bytes, "it was written by version '%s', and not by '%s'",
-                 other->version, checkpoint->version);
-    } else if (strcmp(token, other_token) != 0) {
-        snprintf(reason, reason_bytes, "it is of '%s', and not of '%s'", other_token, token);
-    } else if (other->shard.count != checkpoint->shard.count) {
-        snprintf(reason, reason_bytes, "it has %" PRIu32 " shards, and not %" PRIu32,
-                 other->shard.count, checkpoint->shard.count);
-    } else if ((other->limit_ms == 0) != (checkpoint->limit_ms == 0)) {
-        snprintf(reason, reason_bytes, "it has %s limit of time, and should have %s",
-                 other->limit_ms == 0 ? "no" : "a", other->limit_ms == 0 ? "one" : "none");
-    } else if (other->campaign_runs != checkpoint->campaign_runs) {
-        snprintf(reason, reason_bytes, "its campaign has %" PRIu64 " runs, not %" PRIu64,
-                 other->campaign_runs, checkpoint->campaign_runs);
-    } else if (other->draws_sizes != checkpoint->draws_sizes ||
-               other->program.pinned != checkpoint->program.pinned) {
-        snprintf(reason, reason_bytes, "its runs have other drawn sizes");
-    } else if (memcmp(other->required, checkpoint->required, sizeof other->required) != 0) {
-        snprintf(reason, reason_bytes, "it requires other windows");
-    }
-    return reason[0] != '\0';
-}
 
 /* --- the sums --------------------------------------------------------------------------------- */
 
@@ -100,11 +39,13 @@ static uint64_t *sum_of(const struct bz_campaign_result *result, size_t index) {
     return (uint64_t *)(void *)((char *)(uintptr_t)result + sums[index].offset);
 }
 
+typedef uint64_t window_table[BZ_OP_COUNT][BZ_WINDOW_COUNT];
+
 static const char *op_key(unsigned op) {
     return op == BZ_OP_NONE ? ANY_OPERATION : bz_op_name(op);
 }
 
-void bz_checkpoint_add_table(struct bz_json *root, const char *key, const bz_window_table table) {
+static void add_table(struct bz_json *root, const char *key, const window_table table) {
     struct bz_json *rows = bz_json_add_object(root, key);
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         struct bz_json *row = bz_json_add_object(rows, op_key(op));
@@ -123,7 +64,7 @@ bool bz_checkpoint_read_hex(const struct bz_json *object, const char *key, uint6
     return member == NULL || (text != NULL && bz_parse_u64(text, value));
 }
 
-bool bz_checkpoint_read_table(const struct bz_json *root, const char *key, bz_window_table table) {
+static bool read_table(const struct bz_json *root, const char *key, window_table table) {
     const struct bz_json *rows = bz_json_get(root, key);
     bool is_ok = rows != NULL;
     for (unsigned op = 0; is_ok && op < BZ_OP_COUNT; op++) {
@@ -158,8 +99,7 @@ static bool read_oracles(const struct bz_json *root, struct bz_campaign_result *
 
 /* --- sketches --------------------------------------------------------------------------------- */
 
-void bz_checkpoint_add_sketch(struct bz_json *root, const char *key,
-                              const struct bz_distinct *distinct) {
+static void add_sketch(struct bz_json *root, const char *key, const struct bz_distinct *distinct) {
     struct bz_json *sketch = bz_json_add_object(root, key);
     size_t bytes = (size_t)distinct->count * (HASH_DIGITS + 1) + 1;
     char *text = bz_lack_check(malloc(bytes), "a checkpoint");
@@ -188,8 +128,8 @@ static bool read_hash(const char *digits, uint64_t *hash) {
     return true;
 }
 
-bool bz_checkpoint_read_sketch(const struct bz_json *root, const char *key, uint64_t total,
-                               struct bz_distinct *distinct) {
+static bool read_sketch(const struct bz_json *root, const char *key, uint64_t total,
+                        struct bz_distinct *distinct) {
     const struct bz_json *sketch = bz_json_get(root, key);
     const struct bz_json *kept = sketch == NULL ? NULL : bz_json_get(sketch, "kept");
     const char *text = kept == NULL ? NULL : bz_json_string(kept);
@@ -202,6 +142,35 @@ bool bz_checkpoint_read_sketch(const struct bz_json *root, const char *key, uint
         uint64_t hash;
         is_ok = (text[0] == '+' || text[0] == '-') && read_hash(text + 1, &hash) &&
                 bz_distinct_put_back(distinct, hash, text[0] == '+');
+    }
+    return is_ok;
+}
+
+/* Their numbers as one text, of SITUATION_DIGITS each. */
+static void add_situations(struct bz_json *root, const uint64_t *situations) {
+    char *text = bz_lack_check(calloc(BZ_SITUATIONS + 1, SITUATION_DIGITS), "a checkpoint");
+    size_t used = 0;
+    for (uint32_t number = 0; number < BZ_SITUATIONS; number++) {
+        if ((situations[number / 64] >> number % 64 & 1u) != 0) {
+            snprintf(text + used, SITUATION_DIGITS + 1, "%04" PRIx32, number);
+            used += SITUATION_DIGITS;
+        }
+    }
+    bz_json_add_string(root, "situations", text);
+    free(text);
+}
+
+/* Older checkpoints have none. */
+static bool read_situations(const struct bz_json *root, uint64_t *situations) {
+    const struct bz_json *member = bz_json_get(root, "situations");
+    const char *text = member == NULL ? "" : bz_json_string(member);
+    bool is_ok = text != NULL && strlen(text) % SITUATION_DIGITS == 0;
+    for (; is_ok && *text != '\0'; text += SITUATION_DIGITS) {
+        char digits[SITUATION_DIGITS + 3];
+        uint64_t number = 0;
+        snprintf(digits, sizeof digits, "0x%.*s", (int)SITUATION_DIGITS, text);
+        is_ok = bz_parse_u64(digits, &number) && number < BZ_SITUATIONS;
+        situations[number % BZ_SITUATIONS / 64] |= UINT64_C(1) << number % 64;
     }
     return is_ok;
 }
@@ -220,7 +189,7 @@ void bz_checkpoint_add_violation(struct bz_json *item, const struct bz_violation
     bz_json_add_string(item, "message", violation->message);
 }
 
-void bz_checkpoint_add_finding(struct bz_json *findings, const struct bz_finding *finding) {
+static void add_finding(struct bz_json *findings, const struct bz_finding *finding) {
     struct bz_json *item = bz_json_append_object(findings);
     bz_json_add_hex(item, "seed", finding->seed);
     bz_json_add_hex(item, "digest", finding->digest);
@@ -228,7 +197,7 @@ void bz_checkpoint_add_finding(struct bz_json *findings, const struct bz_finding
     bz_checkpoint_add_violation(item, &finding->violation);
 }
 
-bool bz_checkpoint_read_u32(const struct bz_json *object, const char *key, uint32_t *value) {
+static bool read_u32(const struct bz_json *object, const char *key, uint32_t *value) {
     const struct bz_json *member = bz_json_get(object, key);
     uint64_t number = 0;
     bool is_ok = member != NULL && bz_json_number(member, &number) && number <= UINT32_MAX;
@@ -258,9 +227,9 @@ bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violatio
     unsigned window;
     bool is_ok = oracle_text != NULL && bz_oracle_index(oracle_text) < bz_oracle_count &&
                  message_text != NULL && bz_checkpoint_read_hex(item, "also", &violation->also) &&
-                 bz_checkpoint_read_u32(item, "step", &violation->step) &&
-                 bz_checkpoint_read_u32(item, "task", &violation->task) &&
-                 bz_checkpoint_read_u32(item, "object", &violation->object) &&
+                 read_u32(item, "step", &violation->step) &&
+                 read_u32(item, "task", &violation->task) &&
+                 read_u32(item, "object", &violation->object) &&
                  read_word(item, "op", bz_op_name, BZ_OP_COUNT, &op) &&
                  read_word(item, "window", bz_window_name, BZ_WINDOW_COUNT, &window) &&
                  bz_checkpoint_read_hex(item, "time_ns", &violation->time_ns);
@@ -273,7 +242,7 @@ bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violatio
     return is_ok;
 }
 
-bool bz_checkpoint_read_finding(const struct bz_json *item, struct bz_finding *finding) {
+static bool read_finding(const struct bz_json *item, struct bz_finding *finding) {
     return bz_checkpoint_read_hex(item, "seed", &finding->seed) &&
            bz_checkpoint_read_hex(item, "digest", &finding->digest) &&
            bz_checkpoint_read_hex(item, "count", &finding->count) &&
@@ -286,7 +255,7 @@ static bool read_findings(const struct bz_json *root, struct bz_campaign_result 
     for (const struct bz_json *item = is_ok ? bz_json_first(findings) : NULL; is_ok && item != NULL;
          item = bz_json_next(item)) {
         is_ok = result->finding_count < BZ_FINDINGS_MAX &&
-                bz_checkpoint_read_finding(item, &result->findings[result->finding_count++]);
+                read_finding(item, &result->findings[result->finding_count++]);
     }
     return is_ok && (result->finding_count > 0) == (result->violations > 0);
 }
@@ -294,7 +263,7 @@ static bool read_findings(const struct bz_json *root, struct bz_campaign_result 
 /* --- all of it -------------------------------------------------------------------------------- */
 
 /* Bits as a table of 0 and 1, and back. */
-static void spread(const uint32_t *required, bz_window_table table) {
+static void spread(const uint32_t *required, window_table table) {
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
             table[op][window] = required[op] >> window & 1u;
@@ -302,7 +271,7 @@ static void spread(const uint32_t *required, bz_window_table table) {
     }
 }
 
-static void collect(const bz_window_table table, uint32_t *required) {
+static void collect(const window_table table, uint32_t *required) {
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         required[op] = 0;
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
@@ -319,47 +288,8 @@ static uint64_t checksum_of(const char *text, size_t length) {
     return digest;
 }
 
-char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
-                          const struct bz_campaign_state *state) {
-    const struct bz_campaign_result *result = &state->result;
-    char token[BZ_TOKEN_BYTES];
-    bz_window_table required;
-    struct bz_json *root = bz_json_new_object();
-    spread(checkpoint->required, required);
-    bz_json_add_string(root, "format", BZ_CHECKPOINT_FORMAT);
-    bz_json_add_string(root, "campaign",
-                       bz_token_format(&checkpoint->program, checkpoint->seed_first, result->digest,
-                                       token, sizeof token));
-    if (is_part(checkpoint)) {
-        bz_json_add_number(root, "shard", checkpoint->shard.number);
-        bz_json_add_number(root, "shards", checkpoint->shard.count);
-        bz_json_add_hex(root, "campaign_runs", checkpoint->campaign_runs);
-    }
-    bz_json_add_hex(root, "runs_wanted", checkpoint->runs);
-    bz_json_add_hex(root, "limit_ms", checkpoint->limit_ms);
-    bz_json_add_hex(root, "spent_ms", checkpoint->spent_ms);
-    bz_json_add_hex(root, "keep_going", checkpoint->keep_going);
-    if (checkpoint->keeps_size) {
-        bz_json_add_hex(root, "keeps_size", 1);
-    }
-    bz_json_add_hex(root, "draws_sizes", checkpoint->draws_sizes);
-    bz_json_add_hex(root, "pinned", checkpoint->program.pinned);
-    bz_checkpoint_add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
-    for (size_t index = 0; index < SUM_COUNT; index++) {
-        bz_json_add_hex(root, sums[index].key, *sum_of(result, index));
-    }
-    bz_checkpoint_add_table(root, "windows", result->stats.windows);
-    add_oracles(root, result);
-    struct bz_json *findings = bz_json_add_array(root, "findings");
-    for (uint32_t index = 0; index < result->finding_count; index++) {
-        bz_checkpoint_add_finding(findings, &result->findings[index]);
-    }
-    bz_checkpoint_add_sketch(root, "distinct", &state->distinct);
-    bz_checkpoint_add_sketch(root, "handoffs", &state->handoffs);
-    return bz_checkpoint_seal(root);
-}
-
-char *bz_checkpoint_seal(struct bz_json *root) {
+/* The document as one line that ends with a checksum of all before it. Frees `root`. */
+static char *seal(struct bz_json *root) {
     char *json = bz_json_print(root, false);
     bz_json_free(root);
     size_t length = strlen(json) - 1; /* without its last brace */
@@ -370,13 +300,56 @@ char *bz_checkpoint_seal(struct bz_json *root) {
     return text;
 }
 
+char *bz_checkpoint_print(const struct bz_job *job, const struct bz_campaign_state *state) {
+    const struct bz_campaign_result *result = &state->result;
+    char token[BZ_TOKEN_BYTES];
+    window_table required;
+    struct bz_json *root = bz_json_new_object();
+    spread(job->required, required);
+    bz_json_add_string(root, "format", BZ_CHECKPOINT_FORMAT);
+    bz_json_add_string(
+        root, "campaign",
+        bz_token_format(&job->program, job->seed_first, result->digest, token, sizeof token));
+    if (job->shard.count > 1) {
+        bz_json_add_number(root, "shard", job->shard.number);
+        bz_json_add_number(root, "shards", job->shard.count);
+        bz_json_add_hex(root, "campaign_runs", job->campaign_runs);
+    }
+    bz_json_add_hex(root, "runs_wanted", job->runs);
+    bz_json_add_hex(root, "limit_ms", job->limit_ms);
+    bz_json_add_hex(root, "spent_ms", job->spent_ms);
+    bz_json_add_hex(root, "keep_going", job->keep_going);
+    if (job->keeps_size) {
+        bz_json_add_hex(root, "keeps_size", 1);
+    }
+    bz_json_add_hex(root, "draws_sizes", job->draws_sizes);
+    bz_json_add_hex(root, "pinned", job->program.pinned);
+    if (job->slices > 0) {
+        bz_json_add_hex(root, "slices", job->slices);
+    }
+    add_table(root, "required", (const uint64_t(*)[BZ_WINDOW_COUNT])required);
+    for (size_t index = 0; index < SUM_COUNT; index++) {
+        bz_json_add_hex(root, sums[index].key, *sum_of(result, index));
+    }
+    add_table(root, "windows", result->stats.windows);
+    add_oracles(root, result);
+    struct bz_json *findings = bz_json_add_array(root, "findings");
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        add_finding(findings, &result->findings[index]);
+    }
+    add_sketch(root, "distinct", &state->distinct);
+    add_sketch(root, "handoffs", &state->handoffs);
+    add_situations(root, state->situations);
+    return seal(root);
+}
+
 void bz_checkpoint_sign(char *text) {
     size_t length = strlen(text) - CHECKSUM_BYTES;
     uint64_t checksum = checksum_of(text, length);
     snprintf(text + length, CHECKSUM_BYTES + 1, CHECKSUM_FORMAT, checksum);
 }
 
-bool bz_checkpoint_is_whole(const char *text, size_t length) {
+static bool is_whole(const char *text, size_t length) {
     char expected[CHECKSUM_BYTES + 1];
     if (length < CHECKSUM_BYTES) {
         return false;
@@ -387,49 +360,49 @@ bool bz_checkpoint_is_whole(const char *text, size_t length) {
 }
 
 /* Which part it is. Whole campaigns have no such members. */
-static bool read_shard(const struct bz_json *root, struct bz_checkpoint *checkpoint) {
-    struct bz_shard *shard = &checkpoint->shard;
+static bool read_shard(const struct bz_json *root, struct bz_job *job) {
+    struct bz_shard *shard = &job->shard;
     if (bz_json_get(root, "shards") == NULL) {
         *shard = (struct bz_shard){1, 1};
-        checkpoint->campaign_runs = checkpoint->runs;
+        job->campaign_runs = job->runs;
         return true;
     }
-    return bz_checkpoint_read_u32(root, "shard", &shard->number) &&
-           bz_checkpoint_read_u32(root, "shards", &shard->count) &&
-           bz_checkpoint_read_hex(root, "campaign_runs", &checkpoint->campaign_runs) &&
+    return read_u32(root, "shard", &shard->number) && read_u32(root, "shards", &shard->count) &&
+           bz_checkpoint_read_hex(root, "campaign_runs", &job->campaign_runs) &&
            shard->number > 0 && shard->number <= shard->count && shard->count <= BZ_SHARDS_MAX &&
-           bz_shard_runs(shard, checkpoint->campaign_runs) == checkpoint->runs;
+           bz_shard_runs(shard, job->campaign_runs) == job->runs;
 }
 
-static bool read_numbers(const struct bz_json *root, struct bz_checkpoint *checkpoint,
+static bool read_numbers(const struct bz_json *root, struct bz_job *job,
                          struct bz_campaign_state *state) {
     struct bz_campaign_result *result = &state->result;
-    bz_window_table required;
+    window_table required;
     uint64_t keep_going;
     uint64_t draws_sizes; /* of older programs: none */
     uint64_t pinned;
-    bool is_ok = bz_checkpoint_read_hex(root, "runs_wanted", &checkpoint->runs) &&
-                 read_shard(root, checkpoint) &&
-                 bz_checkpoint_read_hex(root, "limit_ms", &checkpoint->limit_ms) &&
-                 bz_checkpoint_read_hex(root, "spent_ms", &checkpoint->spent_ms) &&
+    bool is_ok = bz_checkpoint_read_hex(root, "runs_wanted", &job->runs) && read_shard(root, job) &&
+                 bz_checkpoint_read_hex(root, "limit_ms", &job->limit_ms) &&
+                 bz_checkpoint_read_hex(root, "spent_ms", &job->spent_ms) &&
                  bz_checkpoint_read_hex(root, "keep_going", &keep_going) &&
                  bz_checkpoint_read_hex(root, "draws_sizes", &draws_sizes) &&
                  bz_checkpoint_read_hex(root, "pinned", &pinned) &&
-                 bz_checkpoint_read_table(root, "required", required);
+                 bz_checkpoint_read_hex(root, "slices", &job->slices) &&
+                 read_table(root, "required", required);
     for (size_t index = 0; is_ok && index < SUM_COUNT; index++) {
         is_ok = bz_checkpoint_read_hex(root, sums[index].key, sum_of(result, index));
     }
-    is_ok = is_ok && result->runs <= checkpoint->runs && result->violations <= result->runs &&
-            bz_checkpoint_read_table(root, "windows", result->stats.windows) &&
-            read_oracles(root, result) && read_findings(root, result) &&
-            bz_checkpoint_read_sketch(root, "distinct", result->runs, &state->distinct) &&
-            bz_checkpoint_read_sketch(root, "handoffs", result->runs, &state->handoffs);
+    is_ok = is_ok && result->runs <= job->runs && result->violations <= result->runs &&
+            read_table(root, "windows", result->stats.windows) && read_oracles(root, result) &&
+            read_findings(root, result) &&
+            read_sketch(root, "distinct", result->runs, &state->distinct) &&
+            read_sketch(root, "handoffs", result->runs, &state->handoffs) &&
+            read_situations(root, state->situations);
     if (is_ok) {
-        checkpoint->keep_going = keep_going != 0;
-        checkpoint->keeps_size = bz_json_get(root, "keeps_size") != NULL;
-        checkpoint->draws_sizes = draws_sizes != 0;
-        checkpoint->program.pinned = (uint32_t)pinned;
-        collect((const uint64_t(*)[BZ_WINDOW_COUNT])required, checkpoint->required);
+        job->keep_going = keep_going != 0;
+        job->keeps_size = bz_json_get(root, "keeps_size") != NULL;
+        job->draws_sizes = draws_sizes != 0;
+        job->program.pinned = (uint32_t)pinned;
+        collect((const uint64_t(*)[BZ_WINDOW_COUNT])required, job->required);
     }
     return is_ok;
 }
@@ -441,19 +414,18 @@ static const char *text_of(const struct bz_json *root, const char *key) {
 }
 
 /* False with a message. */
-static bool read_campaign(const char *text, const struct bz_catalog *catalog,
-                          struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
-                          char *reason, size_t reason_bytes) {
+static bool read_campaign(const char *text, const struct bz_catalog *catalog, struct bz_job *job,
+                          struct bz_campaign_state *state, char *reason, size_t reason_bytes) {
     struct bz_token token;
-    checkpoint->version[0] = '\0';
+    job->version[0] = '\0';
     if (bz_token_split(&token, text, reason, reason_bytes) && token.version != NULL) {
-        snprintf(checkpoint->version, sizeof checkpoint->version, "%s", token.version);
+        snprintf(job->version, sizeof job->version, "%s", token.version);
     }
-    return bz_token_parse(text, catalog, &checkpoint->program, &checkpoint->seed_first,
-                          &state->result.digest, reason, reason_bytes);
+    return bz_token_parse(text, catalog, &job->program, &job->seed_first, &state->result.digest,
+                          reason, reason_bytes);
 }
 
-bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
+bool bz_checkpoint_parse(struct bz_job *job, struct bz_campaign_state *state,
                          const struct bz_catalog *catalog, const char *text, size_t length,
                          const char *origin, char *error, size_t error_bytes) {
     char reason[BZ_ERROR_BYTES];
@@ -469,13 +441,13 @@ bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_st
                 "%s: is not a checkpoint of this program: its format is '%.40s', "
                 "and not '%s'",
                 origin, text_of(root, "format"), BZ_CHECKPOINT_FORMAT);
-    } else if (!bz_checkpoint_is_whole(text, length)) {
+    } else if (!is_whole(text, length)) {
         bz_fail(error, error_bytes, "%s: is damaged: its checksum does not fit its content",
                 origin);
-    } else if (!read_campaign(text_of(root, "campaign"), catalog, checkpoint, state, reason,
+    } else if (!read_campaign(text_of(root, "campaign"), catalog, job, state, reason,
                               sizeof reason)) {
         bz_fail(error, error_bytes, "%s: %s", origin, reason);
-    } else if (!read_numbers(root, checkpoint, state)) {
+    } else if (!read_numbers(root, job, state)) {
         bz_fail(error, error_bytes, "%s: is damaged: a number is missing or makes no sense",
                 origin);
     } else {

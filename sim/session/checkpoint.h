@@ -15,59 +15,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/judge/record.h"
 #include "sim/program/settings.h"
-#include "sim/session/campaign.h"
-#include "sim/session/shard.h"
+#include "sim/session/job.h"
 
 #define BZ_CHECKPOINT_FORMAT "buzzer-checkpoint/2"
 #define BZ_CHECKPOINT_FORMAT_1 "buzzer-checkpoint/1"
 #define BZ_CHECKPOINT_BYTES_MAX ((size_t)4 << 20u)
 
-/* What the campaign is to do. */
-struct bz_checkpoint {
-    struct bz_program program;
-    uint64_t seed_first;
-    char version[BZ_VERSION_BYTES]; /* of the program that wrote it; read, not written */
-    struct bz_shard shard;          /* number 0: 1 of 1 */
-    uint64_t campaign_runs;         /* of all shards; not used of 1 of 1 */
-    uint64_t runs;                  /* wanted, of this shard */
-    uint64_t limit_ms;              /* time for all of them; 0: no limit */
-    uint64_t spent_ms;              /* of it, so far */
-    bool keep_going;
-    bool keeps_size;                /* what is found is not shrunk */
-    bool draws_sizes;               /* with program.pinned */
-    uint32_t required[BZ_OP_COUNT]; /* windows that cancels must hit, as bits, by operation;
-                                       [BZ_OP_NONE]: in any one */
-};
-
-/* Whether there is nothing left to do: all runs are done, the time is up, or it ended with its
- * first violation. */
-bool bz_checkpoint_is_finished(const struct bz_checkpoint *checkpoint,
-                               const struct bz_campaign_state *state);
-
-/* The index of its first run. */
-uint64_t bz_checkpoint_first_run(const struct bz_checkpoint *checkpoint);
-
-/* The program of the run of a seed: its own, or one of drawn sizes. Its profile is not measured. */
-void bz_checkpoint_program(const struct bz_checkpoint *checkpoint, uint64_t seed,
-                           struct bz_program *program);
-
-/* Whether they are not of one campaign, as two shards of it are. True with a reason: "it has 8
- * shards, and not 64", said of `other`. */
-bool bz_checkpoint_differs(const struct bz_checkpoint *checkpoint,
-                           const struct bz_checkpoint *other, char *reason, size_t reason_bytes);
-
 /* The text of the file; the caller frees it. Without memory it calls bz_lack_stop(). */
-char *bz_checkpoint_print(const struct bz_checkpoint *checkpoint,
-                          const struct bz_campaign_state *state);
+char *bz_checkpoint_print(const struct bz_job *checkpoint, const struct bz_campaign_state *state);
 
 /* Renews the checksum of a text whose content was edited. */
 void bz_checkpoint_sign(char *text);
 
 /* Reads it back. What follows from the sums (result.distinct and others) is left to
  * bz_campaign_run(). False with a message that begins with `origin`. */
-bool bz_checkpoint_parse(struct bz_checkpoint *checkpoint, struct bz_campaign_state *state,
+bool bz_checkpoint_parse(struct bz_job *checkpoint, struct bz_campaign_state *state,
                          const struct bz_catalog *catalog, const char *text, size_t length,
                          const char *origin, char *error, size_t error_bytes);
 

@@ -58,16 +58,12 @@ static inline void add(struct bz_distinct *distinct, uint64_t hash, bool is_agai
         distinct->again[index - 1] = true;
         return;
     }
-    while (distinct->count == distinct->capacity && (hash & distinct->skip_mask) == 0) {
+    while (distinct->count >= distinct->capacity && (hash & distinct->skip_mask) == 0) {
         thin_out(distinct);
     }
     if ((hash & distinct->skip_mask) == 0) {
         keep(distinct, hash, is_again);
     }
-}
-
-bool bz_distinct_has(const struct bz_distinct *distinct, uint64_t hash) {
-    return bz_distinct_keeps(distinct, hash) && distinct->places[find(distinct, hash)] != 0;
 }
 
 void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {

@@ -31,17 +31,11 @@ struct bz_distinct {
     uint16_t places[2 * BZ_DISTINCT_KEPT];
 };
 
-/* `capacity` is BZ_DISTINCT_KEPT, or less in tests. */
+/* `capacity` is BZ_DISTINCT_KEPT or less. */
 void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity);
 
 /* `hash` must be uniformly distributed over 64 bits. O(1) amortized. */
 void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash);
-
-/* Whether the sketch keeps the hash already; whether it would keep it if it came now. */
-bool bz_distinct_has(const struct bz_distinct *distinct, uint64_t hash);
-static inline bool bz_distinct_keeps(const struct bz_distinct *distinct, uint64_t hash) {
-    return (hash & distinct->skip_mask) == 0;
-}
 
 /* Adds the values of another sketch, which come after those that are there. Both have the same
  * capacity. */

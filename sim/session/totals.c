@@ -74,6 +74,17 @@ void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *pa
     }
 }
 
+bool bz_tally_note_strikes(uint64_t *situations, const struct bz_run_mark *mark) {
+    bool is_new = false;
+    for (uint32_t index = 0; mark->has_passed && index < mark->strike_count; index++) {
+        uint32_t number = mark->strikes[index] % BZ_SITUATIONS; /* code may have written there */
+        uint64_t bit = UINT64_C(1) << number % 64;
+        is_new |= (situations[number / 64] & bit) == 0;
+        situations[number / 64] |= bit;
+    }
+    return is_new;
+}
+
 void bz_tally_note_cut(struct bz_campaign_result *result, const char *reason) {
     if (reason != NULL && reason[0] != '\0' && result->cut[0] == '\0') {
         snprintf(result->cut, sizeof result->cut, "%s", reason);
@@ -103,6 +114,12 @@ void bz_tally_sum_up(struct bz_campaign_state *state) {
     result->handoff_orders_once = bz_distinct_once(&state->handoffs);
     result->handoff_new_ppm = bz_distinct_new_ppm(&state->handoffs);
     result->handoff_is_exact = bz_distinct_is_exact(&state->handoffs);
+    result->situations = 0;
+    for (size_t word = 0; word < BZ_SITUATIONS / 64; word++) {
+        for (uint64_t left = state->situations[word]; left != 0; left &= left - 1) {
+            result->situations++;
+        }
+    }
 }
 
 void bz_tally_join(struct bz_campaign_state *state, const struct bz_campaign_state *part) {
@@ -112,6 +129,9 @@ void bz_tally_join(struct bz_campaign_state *state, const struct bz_campaign_sta
     }
     bz_distinct_join(&state->distinct, &part->distinct);
     bz_distinct_join(&state->handoffs, &part->handoffs);
+    for (size_t word = 0; word < BZ_SITUATIONS / 64; word++) {
+        state->situations[word] |= part->situations[word];
+    }
     bz_tally_sum_up(state);
 }
 

@@ -19,13 +19,16 @@ uint32_t bz_tally_keep(struct bz_campaign_result *result, const struct bz_findin
 void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part);
 void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *part);
 
+/* Marks the situations in which cancels struck a run that passed, as bits. True: one is new. */
+bool bz_tally_note_strikes(uint64_t *situations, const struct bz_run_mark *mark);
+
 /* The first reason stands. */
 void bz_tally_note_cut(struct bz_campaign_result *result, const char *reason);
 
 /* Adds the numbers of a later part, without findings and what follows from the sketches. */
 void bz_tally_add(struct bz_campaign_result *result, const struct bz_campaign_result *part);
 
-/* Sets what follows from the sketches. */
+/* Sets what follows from the sketches and the situations. */
 void bz_tally_sum_up(struct bz_campaign_state *state);
 
 /* Adds a later part of the same campaign: numbers, findings, and sketches. The sketches become

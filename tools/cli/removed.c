@@ -29,6 +29,7 @@ const struct bz_gone bz_gone[] = {
     {"mutants", NULL, NULL, "use 'buzzer-lab mutants', in the build folder"},
     {"lockstep", NULL, NULL, "use 'buzzer-lab lockstep', in the build folder"},
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},
+    {"fuzz", "slice", NULL, "a slice has about two million steps"},
     {"fuzz", "seed", NULL, "arms have their slices in turn, and nothing is drawn"},
     {NULL, NULL, NULL, NULL},
 };

@@ -44,28 +44,29 @@ static unsigned parse_op(struct bz_parse *state, const char *word) {
 }
 
 void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list) {
-    struct bz_require_window *required = target;
+    uint32_t *required = target;
     (void)option;
     for (char *word; (word = strsep(&list, ",")) != NULL;) {
         unsigned op = strchr(word, ':') != NULL ? parse_op(state, strsep(&word, ":")) : BZ_OP_NONE;
-        required->windows[op] |= 1u << parse_window(state, word);
+        required[op] |= 1u << parse_window(state, word);
     }
 }
 
-void bz_require_window_missed(const struct bz_require_window *required,
-                              const struct bz_run_stats *stats, struct bz_missed *missed) {
-    struct bz_require_window left = *required;
+void bz_require_window_missed(const uint32_t *required, const struct bz_run_stats *stats,
+                              struct bz_missed *missed) {
+    uint32_t left[BZ_OP_COUNT];
+    memcpy(left, required, sizeof left);
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
             if (stats->windows[op][window] > 0) {
-                left.windows[BZ_OP_NONE] &= ~(1u << window);
-                left.windows[op] &= ~(1u << window);
+                left[BZ_OP_NONE] &= ~(1u << window);
+                left[op] &= ~(1u << window);
             }
         }
     }
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            if ((left.windows[op] >> window & 1u) != 0) {
+            if ((left[op] >> window & 1u) != 0) {
                 snprintf(missed->names[missed->count++], sizeof missed->names[0], "%s%s%s",
                          op == BZ_OP_NONE ? "" : bz_op_name(op), op == BZ_OP_NONE ? "" : ":",
                          bz_window_name(window));

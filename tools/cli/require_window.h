@@ -11,12 +11,9 @@
 
 struct bz_parse;
 
-struct bz_require_window {
-    uint32_t windows[BZ_OP_COUNT]; /* bits 1 << window, by operation; [BZ_OP_NONE]: any operation */
-};
-
-/* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to a struct bz_require_window: the
- * parser of an option. A usage error ends the process. */
+/* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to an array of BZ_OP_COUNT: bits 1 <<
+ * window, by operation; [BZ_OP_NONE]: any operation. The parser of an option. A usage error ends
+ * the process. */
 void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list);
 
 /* The required ones that were never hit, "woken" or "acquire:woken": windows first, then pairs by
@@ -27,7 +24,7 @@ struct bz_missed {
 };
 
 /* Adds them to `missed`, which is zeroed. */
-void bz_require_window_missed(const struct bz_require_window *required,
-                              const struct bz_run_stats *stats, struct bz_missed *missed);
+void bz_require_window_missed(const uint32_t *required, const struct bz_run_stats *stats,
+                              struct bz_missed *missed);
 
 #endif

@@ -1,48 +1,323 @@
-/* buzzer check-plugin: does a plug-in keep the contract of sim/variant/README.md? */
+/* buzzer check-plugin: does a plug-in keep the contract of sim/variant/README.md?
+ *
+ * Every scenario that can use the primitive runs, in both loop orders, until it ends or finds
+ * something. Then each finding is looked at once more, to tell a fault of the implementation from a
+ * fault of what it shows: the same schedules run again without the function that the oracle asked
+ * (`view`, `locked`, `queued`). If they find nothing now, callers see nothing wrong, and what the
+ * function says is wrong.
+ *
+ * A leak is memory of the arena that grows with the number of operations, or that fini leaves. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/choice/strategy.h"
 #include "sim/program/token.h"
+#include "sim/session/job.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/plugin/conformance.h"
+#include "tools/plugin/leaks.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/report.h"
 #include "tools/report/text_output.h"
 #include "traces/lack.h"
 
 #define RUNS_MAX UINT64_C(1000000000)
+#define FAULTS_MAX 64u
+
+/* What the contract is about, in the order of the report. */
+enum topic {
+    TOPIC_RUNS,        /* it neither crashes nor hangs */
+    TOPIC_STATUSES,    /* operations return what they may */
+    TOPIC_DETERMINISM, /* equal seeds, equal runs */
+    TOPIC_LEAKS,       /* nothing is left behind */
+    TOPIC_VIEW,        /* view, locked and queued say what is */
+    TOPIC_BEHAVIOUR,   /* it does what a primitive must do, and what it claims */
+};
+#define TOPIC_COUNT 6
+
+static const char *const topic_names[TOPIC_COUNT] = {"runs",  "statuses", "determinism",
+                                                     "leaks", "view",     "behaviour"};
+
+/* Something that is wrong. */
+struct fault {
+    enum topic topic;
+    const char *oracle; /* NULL: no oracle but a measurement */
+    char message[BZ_MESSAGE_BYTES];
+    const char *meaning;       /* what it says about the plug-in, as a sentence; NULL: nothing */
+    struct bz_program program; /* the first run that shows it, if an oracle found it */
+    uint64_t seed, digest;
+    uint32_t sessions; /* that found it, of one oracle and one meaning */
+};
+
+/* A variant with one of its primitives. */
+struct check {
+    const struct bz_variant *variant;
+    enum bz_primitive primitive;
+    uint32_t scenarios;
+    uint64_t schedules;
+    uint64_t waited; /* schedules in which an operation waited */
+    bool is_interrupted;
+    bool has_counted;     /* the blocks of the arena, in a short run and a long one */
+    uint32_t fault_count; /* the rest is not kept */
+    struct fault faults[FAULTS_MAX];
+};
 
 struct check_plugin {
     const char *name;
     const char *file[2];
+    uint64_t runs; /* schedules of each scenario and order */
+    uint32_t jobs;
     bool is_json;
     struct bz_progress progress;
-    struct bz_conformance_config config;
-    uint64_t schedules_before; /* of the checks before this one */
+    uint64_t schedules_before; /* of what ran before this session */
     uint32_t found;
-    struct bz_conformance *checks; /* one for each variant and primitive */
+    struct check *checks;
     uint32_t check_count;
 };
 
 static const struct bz_option options[] = {
     {"runs", "N", "Number of schedules for each scenario and order (default 1000)",
-     BZ_OPTION_NUMBER, offsetof(struct check_plugin, config.runs), .least = 1, .most = RUNS_MAX},
+     BZ_OPTION_NUMBER, offsetof(struct check_plugin, runs), .least = 1, .most = RUNS_MAX},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct check_plugin, config.jobs), .least = 1,
-     .most = BZ_JOBS_MAX},
+     BZ_OPTION_NUMBER32, offsetof(struct check_plugin, jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG,
      offsetof(struct check_plugin, is_json)},
     {NULL},
 };
 
-static void show_progress(void *context, uint64_t schedules) {
-    struct check_plugin *command = context;
-    bz_progress_show(&command->progress, command->schedules_before + schedules, command->found);
+/* --- what a finding is about ------------------------------------------------------------------ */
+
+/* The functions that show an implementation to the judge, and can be left out. */
+enum shown { SHOWN_NONE, SHOWN_VIEW, SHOWN_LOCKED };
+#define SHOWN_COUNT 3
+
+static const struct {
+    const char *oracle;
+    enum topic topic;
+    enum shown asks; /* it compares what this function says */
+    const char *meaning;
+} about[] = {
+    {"crash", TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"stack-overflow", TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"hang", TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"memory", TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"exit", TOPIC_RUNS, SHOWN_NONE, NULL},
+    {"status", TOPIC_STATUSES, SHOWN_NONE, NULL},
+    {"nondeterminism", TOPIC_DETERMINISM, SHOWN_NONE,
+     "Its state must be in the loop's arena (code that calls malloc(): sim/variant/malloc.h), and "
+     "nothing may depend on time, addresses, random numbers or threads."},
+    {"leak", TOPIC_LEAKS, SHOWN_NONE,
+     "Entries stay in its queue, or its `view` or `queued` counts what is not there."},
+    {"pool-entry", TOPIC_LEAKS, SHOWN_NONE,
+     "It keeps a lock for a key that nobody uses, or its `entries` is wrong."},
+    {"permit-conservation", TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"level-bound", TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"queue-partition", TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"ownership", TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"spec", TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
+    {"locked-definition", TOPIC_BEHAVIOUR, SHOWN_LOCKED, NULL},
+    {"assertion", TOPIC_BEHAVIOUR, SHOWN_LOCKED, NULL},
+};
+#define ABOUT_COUNT (sizeof about / sizeof about[0])
+
+/* ABOUT_COUNT: what every caller sees. */
+static size_t about_oracle(const char *oracle) {
+    size_t index = 0;
+    while (index < ABOUT_COUNT && strcmp(about[index].oracle, oracle) != 0) {
+        index++;
+    }
+    return index;
 }
+
+static const char *const wrong_shown[SHOWN_COUNT] = {
+    NULL,
+    "Without `view`, the same schedules find nothing: callers see nothing wrong, so `view` is "
+    "wrong.",
+    "Without `locked`, the same schedules find nothing: the right tasks wait, so `locked` is "
+    "wrong.",
+};
+
+/* --- the faults ------------------------------------------------------------------------------- */
+
+/* Adds the first fault of its kind, or counts it. */
+static void add_finding(struct check *check, const struct bz_job *job,
+                        const struct bz_finding *finding) {
+    size_t kind = about_oracle(finding->violation.oracle);
+    enum topic topic = kind < ABOUT_COUNT ? about[kind].topic : TOPIC_BEHAVIOUR;
+    for (uint32_t index = 0; index < check->fault_count; index++) {
+        struct fault *fault = &check->faults[index];
+        if (fault->oracle != NULL && strcmp(fault->oracle, finding->violation.oracle) == 0) {
+            fault->sessions++;
+            return;
+        }
+    }
+    if (check->fault_count == FAULTS_MAX) {
+        return;
+    }
+    struct fault *fault = &check->faults[check->fault_count++];
+    *fault = (struct fault){.topic = topic,
+                            .oracle = finding->violation.oracle,
+                            .meaning = kind < ABOUT_COUNT ? about[kind].meaning : NULL,
+                            .seed = finding->seed,
+                            .digest = finding->digest,
+                            .sessions = 1};
+    bz_job_program(job, finding->seed, &fault->program);
+    fault->program.variant = check->variant;
+    memcpy(fault->message, finding->violation.message, sizeof fault->message);
+}
+
+static uint32_t faults_of(const struct check *check, enum topic topic) {
+    uint32_t count = 0;
+    for (uint32_t index = 0; index < check->fault_count; index++) {
+        count += check->faults[index].topic == topic;
+    }
+    return count;
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+/* A pass over all scenarios. */
+struct pass {
+    struct check_plugin *command;
+    struct check *check;
+    const struct bz_variant *variant; /* it may lack what was left out */
+    bool has_found;
+    bool is_trial; /* its findings are not added */
+};
+
+static bool poll_session(void *context, const struct bz_campaign_result *so_far) {
+    struct check_plugin *command = context;
+    bz_progress_show(&command->progress, command->schedules_before + so_far->runs, command->found);
+    return true;
+}
+
+static int run_session(struct pass *pass, const struct bz_job *job) {
+    static struct bz_campaign_result result;
+    struct check *check = pass->check;
+    struct bz_campaign_config config = bz_job_campaign(job);
+    config.jobs = pass->command->jobs;
+    config.stop = &bz_interrupt_requested;
+    config.poll = poll_session;
+    config.context = pass->command;
+    if (!bz_campaign_run(&config, &result)) {
+        return bz_cli_fail(pass->command->name, BZ_EXIT_INTERNAL, "%s", result.lack);
+    }
+    check->is_interrupted |= result.is_interrupted;
+    check->schedules += result.runs;
+    check->waited += result.waited;
+    pass->command->schedules_before += result.runs;
+    pass->has_found |= result.violations > 0;
+    if (!pass->is_trial && result.violations > 0) {
+        add_finding(check, job, &result.findings[0]);
+    }
+    return BZ_EXIT_OK;
+}
+
+/* Every scenario that can use the primitive, in both orders. */
+static int run_pass(struct pass *pass) {
+    static struct bz_job job;
+    struct check *check = pass->check;
+    int code = BZ_EXIT_OK;
+    check->scenarios = 0;
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        unsigned order = bz_scenario_uses(*next, check->primitive) ? 0 : BZ_ORDER_COUNT;
+        check->scenarios += order == 0;
+        for (; order < BZ_ORDER_COUNT && code == BZ_EXIT_OK && !check->is_interrupted; order++) {
+            job = (struct bz_job){.runs = pass->command->runs, .draws_sizes = true};
+            bz_program_init(&job.program, *next, pass->variant, &bz_strategy_portfolio);
+            job.program.args.primitive = check->primitive;
+            job.program.order = (enum bz_order)order;
+            job.program.contain = bz_cli_catalog.contain;
+            job.program.contain.is_on = true;
+            (void)bz_program_measure(&job.program); /* a lack shows in the campaign */
+            code = run_session(pass, &job);
+        }
+    }
+    return code;
+}
+
+/* --- what a function shows, or what the implementation does? ---------------------------------- */
+
+static bool is_about(const struct fault *fault, enum shown shown) {
+    size_t kind = fault->oracle == NULL ? ABOUT_COUNT : about_oracle(fault->oracle);
+    return kind < ABOUT_COUNT && about[kind].asks == shown;
+}
+
+/* Runs all sessions without the function. If they are silent, the function is what is wrong. */
+static int try_without(struct check_plugin *command, struct check *check, enum shown shown) {
+    struct bz_variant variant = *check->variant;
+    struct bz_permit_ops ops;
+    bool is_asked = false;
+    for (uint32_t index = 0; index < check->fault_count; index++) {
+        is_asked |= is_about(&check->faults[index], shown);
+    }
+    if (!is_asked || check->primitive >= BZ_PERMIT_PRIMITIVES) {
+        return BZ_EXIT_OK;
+    }
+    ops = *variant.permits[check->primitive];
+    if (shown == SHOWN_VIEW) {
+        ops.view = NULL;
+    } else {
+        ops.locked = NULL;
+    }
+    variant.permits[check->primitive] = &ops;
+    struct pass pass = {.command = command, .check = check, .variant = &variant, .is_trial = true};
+    int code = run_pass(&pass);
+    bool is_silent = code == BZ_EXIT_OK && !pass.has_found && !check->is_interrupted;
+    for (uint32_t index = 0; is_silent && index < check->fault_count; index++) {
+        struct fault *fault = &check->faults[index];
+        bool is_compared = shown == SHOWN_VIEW && is_about(fault, SHOWN_LOCKED);
+        if (fault->topic == TOPIC_BEHAVIOUR && fault->oracle != NULL) {
+            fault->topic = TOPIC_VIEW;
+            fault->meaning = is_compared ? "This compares `locked` with `view`, which is wrong."
+                                         : wrong_shown[shown];
+        }
+    }
+    return code;
+}
+
+/* --- leaks ------------------------------------------------------------------------------------ */
+
+#define KEPT_MAX 50u /* blocks that objects and tasks may keep for good */
+
+static void __attribute__((format(printf, 2, 3)))
+add_leak(struct check *check, const char *format, ...) {
+    if (check->fault_count < FAULTS_MAX) {
+        struct fault *fault = &check->faults[check->fault_count++];
+        va_list arguments;
+        va_start(arguments, format);
+        *fault = (struct fault){.topic = TOPIC_LEAKS, .sessions = 1};
+        vsnprintf(fault->message, sizeof fault->message, format, arguments);
+        va_end(arguments);
+    }
+}
+
+static int find_leaks(const struct check_plugin *command, struct check *check) {
+    struct bz_leaks leaks = {.variant = check->variant, .primitive = check->primitive};
+    struct bz_death death;
+    enum bz_child_state state = bz_leaks_count(&leaks, &death);
+    check->has_counted = leaks.is_done;
+    if (state == BZ_CHILD_LACKS) {
+        return bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "%s", death.how);
+    }
+    if (state == BZ_CHILD_DIED && leaks.is_in_fini) {
+        add_leak(check, "fini ends the process: %s", death.how);
+    } else if (leaks.blocks_after_fini > 0) {
+        add_leak(check, "after fini, the arena has %" PRIu64 " more %s than before init",
+                 leaks.blocks_after_fini, leaks.blocks_after_fini == 1 ? "block" : "blocks");
+    }
+    if (leaks.is_done && leaks.blocks[1] > leaks.blocks[0] + KEPT_MAX) {
+        add_leak(check, "%d more rounds of each task leave %" PRIu64 " more blocks in the arena",
+                 BZ_LEAKS_MANY - BZ_LEAKS_FEW, leaks.blocks[1] - leaks.blocks[0]);
+    }
+    return BZ_EXIT_OK;
+}
+
+/* --- the checks ------------------------------------------------------------------------------- */
 
 /* Every variant of the file with each primitive that it offers. */
 static void collect(struct check_plugin *command) {
@@ -52,32 +327,37 @@ static void collect(struct check_plugin *command) {
             if (bz_variant_offers(*next, (enum bz_primitive)primitive)) {
                 size_t bytes = (command->check_count + 1) * sizeof *command->checks;
                 command->checks = bz_lack_check(realloc(command->checks, bytes), "the checks");
-                command->checks[command->check_count++] = (struct bz_conformance){
-                    .variant = *next, .primitive = (enum bz_primitive)primitive};
+                command->checks[command->check_count++] =
+                    (struct check){.variant = *next, .primitive = (enum bz_primitive)primitive};
             }
         }
     }
 }
 
+static int run_check(struct check_plugin *command, struct check *check) {
+    struct pass pass = {.command = command, .check = check, .variant = check->variant};
+    int code = run_pass(&pass);
+    for (unsigned shown = SHOWN_VIEW;
+         code == BZ_EXIT_OK && !check->is_interrupted && shown < SHOWN_COUNT; shown++) {
+        code = try_without(command, check, (enum shown)shown);
+    }
+    return code == BZ_EXIT_OK && !check->is_interrupted ? find_leaks(command, check) : code;
+}
+
 static int run_all(struct check_plugin *command) {
-    bool is_ok = true;
+    int code = BZ_EXIT_OK;
     bz_interrupt_catch();
     bz_progress_begin(&command->progress, false, 0, 0);
-    for (uint32_t index = 0; is_ok && index < command->check_count; index++) {
-        struct bz_conformance *check = &command->checks[index];
-        is_ok = bz_conformance_check(check, &command->config);
-        command->schedules_before += check->schedules;
+    for (uint32_t index = 0; code == BZ_EXIT_OK && index < command->check_count; index++) {
+        struct check *check = &command->checks[index];
+        code = run_check(command, check);
         command->found += check->fault_count;
         if (check->is_interrupted) {
             command->check_count = index + 1;
         }
-        if (!is_ok) {
-            (void)bz_progress_end(&command->progress);
-            return bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "%s", check->lack);
-        }
     }
     (void)bz_progress_end(&command->progress);
-    return BZ_EXIT_OK;
+    return code;
 }
 
 static int exit_code_of(const struct check_plugin *command) {
@@ -85,7 +365,7 @@ static int exit_code_of(const struct check_plugin *command) {
     bool is_interrupted = false;
     bool is_empty = false;
     for (uint32_t index = 0; index < command->check_count; index++) {
-        const struct bz_conformance *check = &command->checks[index];
+        const struct check *check = &command->checks[index];
         is_wrong |= check->fault_count > 0;
         is_interrupted |= check->is_interrupted;
         is_empty |= check->waited == 0;
@@ -96,14 +376,32 @@ static int exit_code_of(const struct check_plugin *command) {
                             : BZ_EXIT_OK;
 }
 
+/* Why the topic could not be judged; NULL: it was. */
+static const char *gap_of(const struct check *check, enum topic topic) {
+    const struct bz_permit_ops *permits =
+        check->primitive < BZ_PERMIT_PRIMITIVES ? check->variant->permits[check->primitive] : NULL;
+    switch (topic) {
+    case TOPIC_LEAKS:
+        return check->has_counted ? NULL : "the long run that would show it does not pass";
+    case TOPIC_VIEW:
+        return permits != NULL && permits->view == NULL
+                   ? "it has no `view`: permits and queue are judged by what callers see"
+                   : NULL;
+    case TOPIC_BEHAVIOUR:
+        return check->waited == 0 ? "no operation ever waited" : NULL;
+    default:
+        return NULL;
+    }
+}
+
 /* --- for people ------------------------------------------------------------------------------- */
 
-static const char *token_of(const struct bz_fault_found *fault, char *token, size_t token_bytes) {
+static const char *token_of(const struct fault *fault, char *token, size_t token_bytes) {
     return bz_token_format(&fault->program, fault->seed, fault->digest, token, token_bytes);
 }
 
 static void print_fault(const struct check_plugin *command, struct bz_wrap *wrap,
-                        const struct bz_fault_found *fault) {
+                        const struct fault *fault) {
     char token[BZ_TOKEN_BYTES];
     char quoted[BZ_TOKEN_BYTES + 8];
     char line[BZ_MESSAGE_BYTES + 64];
@@ -121,11 +419,11 @@ static void print_fault(const struct check_plugin *command, struct bz_wrap *wrap
 }
 
 static void print_topic(const struct check_plugin *command, struct bz_wrap *wrap,
-                        const struct bz_conformance *check, enum bz_topic topic) {
+                        const struct check *check, enum topic topic) {
     char prefix[32];
-    const char *gap = bz_conformance_gap(check, topic);
-    uint32_t faults = bz_conformance_faults(check, topic);
-    snprintf(prefix, sizeof prefix, "  %-11s  %s", bz_topic_name(topic),
+    const char *gap = gap_of(check, topic);
+    uint32_t faults = faults_of(check, topic);
+    snprintf(prefix, sizeof prefix, "  %-11s  %s", topic_names[topic],
              faults == 0 && gap != NULL ? "not judged: " : "");
     bz_wrap_print(wrap, prefix,
                   faults > 0    ? "WRONG"
@@ -139,13 +437,13 @@ static void print_topic(const struct check_plugin *command, struct bz_wrap *wrap
     }
 }
 
-static void print_check(const struct check_plugin *command, const struct bz_conformance *check) {
+static void print_check(const struct check_plugin *command, const struct check *check) {
     struct bz_wrap wrap = {.out = stdout, .is_colour = bz_wrap_has_colour(stdout)};
     printf("%s, %s: %" PRIu32 " %s in both orders, %" PRIu64 " schedules\n", check->variant->name,
            bz_primitive_name(check->primitive), check->scenarios,
            check->scenarios == 1 ? "scenario" : "scenarios", check->schedules);
-    for (int topic = 0; topic < BZ_TOPIC_COUNT; topic++) {
-        print_topic(command, &wrap, check, (enum bz_topic)topic);
+    for (int topic = 0; topic < TOPIC_COUNT; topic++) {
+        print_topic(command, &wrap, check, (enum topic)topic);
     }
     if (check->is_interrupted) {
         printf("  interrupted: not all schedules ran\n");
@@ -165,10 +463,10 @@ static void print_text(const struct check_plugin *command) {
 
 /* --- for programs ----------------------------------------------------------------------------- */
 
-static void add_fault(struct bz_json *faults, const struct bz_fault_found *fault) {
+static void add_fault(struct bz_json *faults, const struct fault *fault) {
     char token[BZ_TOKEN_BYTES];
     struct bz_json *item = bz_json_append_object(faults);
-    bz_json_add_string(item, "topic", bz_topic_name(fault->topic));
+    bz_json_add_string(item, "topic", topic_names[fault->topic]);
     bz_json_add_string(item, "oracle", fault->oracle);
     bz_json_add_string(item, "message", fault->message);
     bz_json_add_string(item, "meaning", fault->meaning);
@@ -181,7 +479,7 @@ static void print_json(const struct check_plugin *command, int code) {
     struct bz_json *root = bz_json_new_object();
     struct bz_json *checks = bz_json_add_array(root, "checks");
     for (uint32_t index = 0; index < command->check_count; index++) {
-        const struct bz_conformance *check = &command->checks[index];
+        const struct check *check = &command->checks[index];
         struct bz_json *item = bz_json_append_object(checks);
         bz_json_add_string(item, "variant", check->variant->name);
         bz_json_add_string(item, "primitive", bz_primitive_name(check->primitive));
@@ -190,12 +488,11 @@ static void print_json(const struct check_plugin *command, int code) {
         bz_json_add_number(item, "waited", check->waited);
         bz_json_add_bool(item, "interrupted", check->is_interrupted);
         struct bz_json *topics = bz_json_add_object(item, "topics");
-        for (int topic = 0; topic < BZ_TOPIC_COUNT; topic++) {
-            bz_json_add_string(topics, bz_topic_name((enum bz_topic)topic),
-                               bz_conformance_faults(check, (enum bz_topic)topic) > 0 ? "wrong"
-                               : bz_conformance_gap(check, (enum bz_topic)topic) != NULL
-                                   ? "not judged"
-                                   : "ok");
+        for (int topic = 0; topic < TOPIC_COUNT; topic++) {
+            bz_json_add_string(topics, topic_names[topic],
+                               faults_of(check, (enum topic)topic) > 0    ? "wrong"
+                               : gap_of(check, (enum topic)topic) != NULL ? "not judged"
+                                                                          : "ok");
         }
         struct bz_json *faults = bz_json_add_array(item, "faults");
         for (uint32_t place = 0; place < check->fault_count; place++) {
@@ -217,12 +514,7 @@ static void check_arguments(struct bz_parse *state, void *target) {
 
 int bz_command_check_plugin(int argc, char **argv) {
     static struct check_plugin command;
-    command = (struct check_plugin){.name = argv[0],
-                                    .config = {.runs = 1000,
-                                               .jobs = 1,
-                                               .stop = &bz_interrupt_requested,
-                                               .poll = show_progress,
-                                               .context = &command}};
+    command = (struct check_plugin){.name = argv[0], .runs = 1000, .jobs = 1};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &command,

@@ -1,51 +1,30 @@
-/* buzzer fuzz: a campaign that goes on for weeks, over many scenarios, variants and strategies. */
+/* buzzer fuzz: campaigns of hours or weeks, over many scenarios, variants and strategies. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "sim/fuzz/state.h"
 #include "sim/program/settings.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
-#include "tools/cli/progress.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/report.h"
-#include "tools/session/fuzz/folder.h"
-#include "tools/session/fuzz/status.h"
+#include "tools/session/fuzz_session.h"
 
 #define SCENARIOS_MAX 64u
-#define SLICE_LEAST 1000u
-#define SLICE_MOST 1000000000u
 
 struct command {
-    const char *name; /* for messages */
     struct bz_options options;
     const char *scenarios[SCENARIOS_MAX];
     const char *out;
     const char *resume;
-    uint64_t runs; /* 0: not given */
-    uint64_t seconds;
-    uint64_t slice_steps;
-    uint32_t jobs;
     bool has_sizes;
     bool has_default_sizes;
     bool is_json;
-    bool is_quiet;
     struct bz_fuzz fuzz;
-    struct bz_fuzz_order order;
-    struct bz_fuzz_folder folder;
-    struct bz_progress progress;
-    int findings_code; /* the worst of their exit codes */
 };
 
 static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
-    ((struct command *)target)->seconds = bz_option_seconds(state, option, text);
-}
-
-static void set_slice(struct bz_parse *state, void *target, const char *option, char *text) {
-    struct command *command = target;
-    command->slice_steps = bz_option_number(state, option, text, SLICE_LEAST, SLICE_MOST);
+    ((struct command *)target)->fuzz.seconds = bz_option_seconds(state, option, text);
 }
 
 static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
@@ -63,34 +42,29 @@ static void check_options(struct bz_parse *state, void *target) {
 }
 
 static const struct bz_option options[] = {
-    {"out", "DIR",
-     "Start a campaign in DIR: its state, findings, corpus and status (status.txt, status.json, "
-     "status.html)",
-     BZ_OPTION_TEXT, offsetof(struct command, out), .is_stored = true, .is_once = true},
+    {"out", "DIR", "Start a campaign in DIR: its checkpoints, findings and corpus", BZ_OPTION_TEXT,
+     offsetof(struct command, out), .is_stored = true, .is_once = true},
     {"resume", "DIR", "Continue the campaign in DIR", BZ_OPTION_TEXT,
      offsetof(struct command, resume), .is_once = true},
     {"runs", "N", "Stop after this many schedules in all (default: no limit)", BZ_OPTION_NUMBER,
-     offsetof(struct command, runs), .is_once = true, .least = 1, .most = BZ_RUNS_MAX},
-    {"time", "T",
-     "Stop after this time: 30s, 5m, 8h (default: no limit); with --resume, counted from now",
+     offsetof(struct command, fuzz.runs), .is_once = true, .least = 1, .most = BZ_RUNS_MAX},
+    {"time", "T", "Stop after this time, counted from now: 30s, 5m, 8h (default: no limit)",
      BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct command, jobs), .is_once = true, .least = 1,
+     BZ_OPTION_NUMBER32, offsetof(struct command, fuzz.jobs), .is_once = true, .least = 1,
      .most = BZ_JOBS_MAX},
-    {"slice", "STEPS", "Steps that an arm runs before the next one does (default 500000)",
-     BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = set_slice},
     {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both kinds)",
      BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = set_sizes},
-    {"json", NULL, "Print the status at the end as one JSON document", BZ_OPTION_FLAG,
+    {"json", NULL, "Print one JSON document at the end", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
     {"quiet", NULL, "Print no progress, and nothing at the end", BZ_OPTION_FLAG,
-     offsetof(struct command, is_quiet)},
+     offsetof(struct command, fuzz.is_quiet)},
     {NULL},
 };
 
 /* --- targets ---------------------------------------------------------------------------------- */
 
-/* Adds a target, unless the pair does not fit, or is there already. Counts those that fit. */
+/* Adds a target, unless the pair does not fit. Counts those that fit. */
 static int add_target(struct command *command, const char *variant, size_t *fitting) {
     static struct bz_program program;
     struct bz_options *names = &command->options;
@@ -98,56 +72,41 @@ static int add_target(struct command *command, const char *variant, size_t *fitt
         return BZ_EXIT_OK;
     }
     names->variant = variant;
-    int code = bz_options_program(names, command->name, &program);
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
-    (*fitting)++;
-    for (uint32_t index = 0; index < command->fuzz.target_count; index++) {
-        const struct bz_program *other = &command->fuzz.targets[index]->program;
-        if (other->scenario == program.scenario && other->variant == program.variant) {
-            return BZ_EXIT_OK;
-        }
-    }
-    if (!bz_fuzz_add_target(&command->fuzz, &program)) {
-        return bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                           "more than %u targets (pairs of a scenario and a variant), or out of "
-                           "memory",
-                           BZ_FUZZ_TARGETS_MAX);
-    }
-    return code;
+    int code = bz_options_program(names, command->fuzz.name, &program);
+    *fitting += code == BZ_EXIT_OK;
+    return code == BZ_EXIT_OK && bz_fuzz_target_of(&command->fuzz, &program) == NULL ? BZ_EXIT_USAGE
+                                                                                     : code;
 }
 
 /* The targets of a scenario: with the variants that were named, or else with those of the plug-ins
  * that fit, or else with the default. */
 static int add_scenario(struct command *command, const char *scenario) {
+    static struct bz_program program;
     const char *fitting[BZ_OPTION_VARIANTS_MAX];
     struct bz_options *names = &command->options;
     names->scenario = scenario;
     names->variant = NULL;
     const char *const *variants = names->variants;
     size_t count = names->variant_count;
+    size_t added = 0;
+    int code = BZ_EXIT_OK;
     if (count == 0) {
         count = bz_options_fitting(names, fitting, BZ_OPTION_VARIANTS_MAX);
         variants = fitting;
     }
-    size_t added = 0;
-    int code = BZ_EXIT_OK;
+    if (count == 0) { /* finds the default, or says why there is none */
+        code = bz_options_program(names, command->fuzz.name, &program);
+        return code == BZ_EXIT_OK ? add_target(command, program.variant->name, &added) : code;
+    }
     for (size_t index = 0; code == BZ_EXIT_OK && index < count; index++) {
         code = add_target(command, variants[index], &added);
     }
-    if (code == BZ_EXIT_OK && names->variant_count == 0 && count == 0) {
-        static struct bz_program program; /* finds the default, or says why there is none */
-        code = bz_options_program(names, command->name, &program);
-        return code == BZ_EXIT_OK ? add_target(command, program.variant->name, &added) : code;
-    }
-    if (code == BZ_EXIT_OK && added == 0) {
-        code = bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                           "no --variant offers a primitive that scenario '%s' can use ('%s list "
-                           "variants' and '%s list scenarios' show which)",
-                           scenario, bz_cli_program, bz_cli_program);
-    }
-    return code;
+    return code != BZ_EXIT_OK || added > 0
+               ? code
+               : bz_cli_fail(command->fuzz.name, BZ_EXIT_USAGE,
+                             "no --variant offers a primitive that scenario '%s' can use ('%s list "
+                             "variants' and '%s list scenarios' show which)",
+                             scenario, bz_cli_program, bz_cli_program);
 }
 
 /* A variant that fits none of the scenarios is a mistake. */
@@ -159,7 +118,7 @@ static int check_variants(const struct command *command) {
             is_used |= strcmp(command->fuzz.targets[target]->program.variant->name, name) == 0;
         }
         if (!is_used) {
-            return bz_cli_fail(command->name, BZ_EXIT_USAGE,
+            return bz_cli_fail(command->fuzz.name, BZ_EXIT_USAGE,
                                "variant '%s' fits none of the scenarios ('%s list variants' shows "
                                "what it offers)",
                                name, bz_cli_program);
@@ -168,227 +127,146 @@ static int check_variants(const struct command *command) {
     return BZ_EXIT_OK;
 }
 
-/* --- where it begins -------------------------------------------------------------------------- */
-
 static bool is_set(const struct command *command, const char *setting) {
     return bz_options_setting(&command->options, setting) != NULL;
 }
 
-static int begin(struct command *command) {
-    if (command->scenarios[0] == NULL) {
-        return bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                           "a scenario is missing ('%s list scenarios' lists them)",
-                           bz_cli_program);
-    }
-    if (!bz_fuzz_init(&command->fuzz)) {
-        return bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "out of memory for a campaign");
-    }
-    int code = BZ_EXIT_OK;
+static int create(struct command *command) {
+    int code =
+        command->scenarios[0] != NULL
+            ? BZ_EXIT_OK
+            : bz_cli_fail(command->fuzz.name, BZ_EXIT_USAGE,
+                          "a scenario is missing ('%s list scenarios' lists them)", bz_cli_program);
     for (size_t index = 0; code == BZ_EXIT_OK && index < SCENARIOS_MAX; index++) {
         if (command->scenarios[index] != NULL) {
             code = add_scenario(command, command->scenarios[index]);
         }
     }
     code = code == BZ_EXIT_OK ? check_variants(command) : code;
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
-    command->fuzz.slice_steps =
-        command->slice_steps == 0 ? BZ_FUZZ_SLICE_STEPS : command->slice_steps;
-    command->order = (struct bz_fuzz_order){
-        .fixed = {.strategy = is_set(command, "strategy"),
-                  .order = is_set(command, "order"),
-                  .cancels = is_set(command, "cancel") || is_set(command, "max-cancels"),
-                  .sizes = command->has_sizes,
-                  .has_default_sizes = command->has_default_sizes},
-        .runs_max = command->runs == 0 ? BZ_RUNS_MAX : command->runs,
-        .limit_ms = command->seconds * 1000};
-    bz_fuzz_make_arms(&command->fuzz, &command->order.fixed);
-    return bz_fuzz_folder_create(&command->folder, command->out);
-}
-
-/* An example shows whether the code is the one that the state is about. */
-static int check_code(struct command *command) {
-    const struct bz_fuzz_example *example = NULL;
-    for (uint32_t target = 0; example == NULL && target < command->fuzz.target_count; target++) {
-        const struct bz_fuzz_target *its = command->fuzz.targets[target];
-        for (uint32_t index = 0; example == NULL && index < its->situation_count; index++) {
-            const struct bz_fuzz_example *shortest = &its->situations[index].shortest;
-            example = shortest->strike_count > 0 ? shortest : NULL;
-        }
-    }
-    static struct bz_program program;
-    if (example == NULL) {
-        return BZ_EXIT_OK;
-    }
-    bz_fuzz_program(&command->fuzz, example->arm, example->seed, &program);
-    bool is_measured = bz_program_measure(&program);
-    struct bz_world *world = is_measured ? bz_program_new_world(&program) : NULL;
-    if (world == NULL) {
-        return BZ_EXIT_OK; /* a lack shows later */
-    }
-    enum bz_run_end end = bz_program_run(&program, world, example->seed);
-    uint64_t digest = bz_judge_digest(world->judge);
-    bz_world_destroy(world);
-    return end == BZ_RUN_NO_RESOURCE || bz_interrupt_requested != 0 || digest == example->digest
-               ? BZ_EXIT_OK
-               : bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                             "--resume: %s: seed 0x%" PRIx64 " of arm '%s' of %s %s had digest "
-                             "%016" PRIx64 ", and has %016" PRIx64 " now: the code has changed, or "
-                             "something besides the choices decides; start a new campaign",
-                             command->resume, example->seed, command->fuzz.arms[example->arm].name,
-                             program.scenario->name, program.variant->name, example->digest,
-                             digest);
-}
-
-static int resume(struct command *command) {
-    struct bz_fuzz_order *order = &command->order;
-    int code =
-        bz_fuzz_folder_open(&command->folder, command->resume, &command->fuzz, &command->order);
-    if (code != BZ_EXIT_OK || (code = check_code(command)) != BZ_EXIT_OK) {
-        return code;
-    }
-    order->runs_max = command->runs != 0 ? command->runs : order->runs_max;
-    if (command->seconds != 0) {
-        order->limit_ms = order->spent_ms + command->seconds * 1000;
-    }
-    return code;
-}
-
-/* --- the campaign ----------------------------------------------------------------------------- */
-
-static bool is_done(const struct command *command) {
-    const struct bz_fuzz_order *order = &command->order;
-    uint64_t spent_ms = bz_fuzz_folder_spent_ms(&command->folder);
-    return command->fuzz.runs >= order->runs_max ||
-           (order->limit_ms != 0 && spent_ms >= order->limit_ms);
-}
-
-static bool poll(void *context, uint64_t runs) {
-    struct command *command = context;
-    bz_progress_show(&command->progress, runs, command->fuzz.finding_count);
-    return bz_interrupt_requested == 0 && !is_done(command);
-}
-
-static void keep(struct command *command, uint32_t index) {
-    int code = bz_fuzz_folder_keep(&command->folder, &command->fuzz, index);
-    command->findings_code = code > command->findings_code ? code : command->findings_code;
-}
-
-static void on_finding(void *context, uint32_t index) {
-    struct command *command = context;
-    command->fuzz.findings[index].spent_ms = bz_fuzz_folder_spent_ms(&command->folder);
-    keep(command, index);
-}
-
-static bool on_slice(void *context) {
-    struct command *command = context;
-    bz_fuzz_folder_write(&command->folder, &command->fuzz, &command->order, "running");
-    return bz_interrupt_requested == 0 && !is_done(command);
-}
-
-static int run(struct command *command) {
-    char lack[BZ_LACK_BYTES];
-    const struct bz_fuzz_config config = {.runs_max = command->order.runs_max,
-                                          .jobs = command->jobs,
-                                          .stop = &bz_interrupt_requested,
-                                          .poll = poll,
-                                          .on_finding = on_finding,
-                                          .on_slice = on_slice,
-                                          .context = command};
-    /* An interruption may have left some without their smallest run. */
-    for (uint32_t index = 0; index < command->fuzz.finding_count; index++) {
-        if (command->fuzz.findings[index].small_token[0] == '\0') {
-            keep(command, index);
-        }
-    }
-    bz_fuzz_folder_write(&command->folder, &command->fuzz, &command->order, "running");
-    if (command->folder.has_failed) {
-        return BZ_EXIT_USAGE; /* nothing that it finds could be kept */
-    }
-    uint64_t limit_ms = command->order.limit_ms;
-    uint64_t left_ms =
-        limit_ms > command->folder.before_ms ? limit_ms - command->folder.before_ms : 0;
-    bz_progress_begin(&command->progress, command->is_quiet, command->order.runs_max,
-                      limit_ms == 0 ? 0 : (left_ms + 999) / 1000);
-    command->progress.runs_before = command->fuzz.runs;
-    bool is_ok = is_done(command) || bz_fuzz_run(&command->fuzz, &config, lack);
-    (void)bz_progress_end(&command->progress);
-    bz_fuzz_folder_write(&command->folder, &command->fuzz, &command->order,
-                         is_done(command) && is_ok ? "done" : "interrupted");
-    return is_ok ? BZ_EXIT_OK : bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "%s", lack);
+    const struct bz_fuzz_fixed fixed = {.strategy = is_set(command, "strategy"),
+                                        .order = is_set(command, "order"),
+                                        .cancels = is_set(command, "cancel") ||
+                                                   is_set(command, "max-cancels"),
+                                        .sizes = command->has_sizes,
+                                        .has_default_sizes = command->has_default_sizes};
+    return code == BZ_EXIT_OK ? bz_fuzz_create(&command->fuzz, command->out, &fixed) : code;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void print_status(const struct command *command) {
-    const struct bz_fuzz_status status = {
-        .fuzz = &command->fuzz,
-        .order = &command->order,
-        .state = is_done(command) ? "done" : "interrupted",
-        .session_ms = command->order.spent_ms - command->folder.before_ms,
-        .session_runs = command->fuzz.runs - command->folder.runs_before,
-        .examples = command->folder.examples};
-    if (command->is_json) {
-        bz_json_put(bz_fuzz_status_json(&status));
-    } else if (!command->is_quiet) {
-        struct bz_text text = {NULL, 0, 0};
-        bz_fuzz_status_text(&status, false, &text);
-        fputs(text.bytes, stdout);
-        bz_text_fini(&text);
+static void print_text(const struct bz_fuzz *fuzz, const struct bz_campaign_result *total) {
+    char token[BZ_TOKEN_BYTES];
+    for (uint32_t index = 0; index < fuzz->finding_count; index++) {
+        const struct bz_fuzz_finding *finding = &fuzz->findings[index];
+        bz_run_report_print_finding(stdout, &finding->kept, finding->arm->target->program.variant);
+        if (!finding->kept.is_shrunk && finding->kept.small_path[0] != '\0') {
+            printf("shrunk  %s\n", finding->kept.small_path);
+        }
+        printf("count   %" PRIu64 " runs\n\n", finding->kept.count);
+    }
+    printf("runs %" PRIu64 ", steps %" PRIu64 "; %" PRIu64 " runs failed, with %" PRIu32
+           " different findings\n",
+           total->runs, total->stats.steps, total->violations, fuzz->finding_count);
+    if (total->out_of_steps > 0) {
+        printf("%" PRIu64 " of the runs hit the step limit and were truncated (--max-steps)\n",
+               total->out_of_steps);
+    }
+    printf("\n%10s %7s %9s %10s %7s  arm\n", "runs", "slices", "hand-offs", "situations", "failed");
+    for (uint32_t index = 0; index < fuzz->arm_count; index++) {
+        const struct bz_job *job = &fuzz->arms[index]->file.job;
+        const struct bz_campaign_result *result = &fuzz->arms[index]->result;
+        bz_token_format(&job->program, 0, 0, token, sizeof token);
+        printf("%10" PRIu64 " %7" PRIu64 " %9" PRIu64 " %10" PRIu32 " %7" PRIu64 "  %.*s%s\n",
+               result->runs, job->slices, result->handoff_orders, result->situations,
+               result->violations, (int)strcspn(token, "#"), token,
+               job->draws_sizes ? "" : ", default sizes");
     }
 }
 
-/* The command that continues, with the plug-ins of all targets. */
-static void print_command(const struct command *command) {
-    const struct bz_contain *contain = &bz_cli_catalog.contain;
-    char place[2 * PATH_MAX];
-    const char *printed[2 * BZ_FUZZ_TARGETS_MAX];
-    size_t count = 0;
-    fflush(stdout);
-    fprintf(stderr, "to continue: %s fuzz --resume %s", bz_cli_program,
-            bz_cli_quoted(command->folder.path, place, sizeof place));
-    for (uint32_t target = 0; target < command->fuzz.target_count; target++) {
-        const struct bz_program *program = &command->fuzz.targets[target]->program;
-        const char *files[2];
-        uint32_t file_count = bz_plugins_files(program->scenario, program->variant, files);
-        for (uint32_t file = 0; file < file_count; file++) {
-            size_t index = 0;
-            while (files[file] != NULL && index < count &&
-                   strcmp(printed[index], files[file]) != 0) {
-                index++;
-            }
-            if (files[file] != NULL && index == count) {
-                printed[count++] = files[file];
-                fprintf(stderr, " --plugin %s", bz_cli_quoted(files[file], place, sizeof place));
-            }
+static void print_json(const struct bz_fuzz *fuzz, const struct bz_campaign_result *total,
+                       const char *state) {
+    static const struct bz_kept_findings none;
+    static const struct bz_kept_finding no_cut;
+    struct bz_json *root = bz_json_new_object();
+    bz_json_add_string(root, "version", bz_engine_version());
+    bz_json_add_string(root, "state", state);
+    bz_json_add_number(root, "runs", total->runs);
+    bz_json_add_number(root, "steps", total->stats.steps);
+    bz_json_add_number(root, "violations", total->violations);
+    bz_json_add_number(root, "out_of_steps", total->out_of_steps);
+    struct bz_json *findings = bz_json_add_array(root, "findings");
+    for (uint32_t index = 0; index < fuzz->finding_count; index++) {
+        const struct bz_program *program = &fuzz->findings[index].arm->target->program;
+        const struct bz_kept_finding *kept = &fuzz->findings[index].kept;
+        struct bz_json *item = bz_json_append_object(findings);
+        bz_json_add_string(item, "scenario", program->scenario->name);
+        bz_json_add_string(item, "variant", program->variant->name);
+        (void)bz_json_add_violation(item, kept, program->variant);
+        if (!kept->is_shrunk && kept->small_path[0] != '\0') {
+            bz_json_add_string(bz_json_add_object(item, "shrunk"), "trace", kept->small_path);
         }
     }
-    if (contain->step_ns != 0) {
-        fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
+    struct bz_json *arms = bz_json_add_array(root, "arms");
+    for (uint32_t index = 0; index < fuzz->arm_count; index++) {
+        const struct bz_job *job = &fuzz->arms[index]->file.job;
+        bz_run_report_add_json(bz_json_append_object(arms),
+                               &(struct bz_run_report){.job = job,
+                                                       .result = &fuzz->arms[index]->result,
+                                                       .findings = &none,
+                                                       .cut = &no_cut,
+                                                       .seconds = (double)job->spent_ms / 1000});
     }
-    if (contain->memory_bytes != 0) {
-        fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
+    bz_json_put(root);
+}
+
+/* The command that continues, with the plug-ins of all targets and what is left of the limits. */
+static void print_command(const struct bz_fuzz *fuzz) {
+    struct bz_text more = {0};
+    for (uint32_t target = 0; target < fuzz->target_count; target++) {
+        const struct bz_program *program = &fuzz->targets[target]->program;
+        struct bz_text its = {0};
+        bz_plugins_add_options(&its, program->scenario, program->variant);
+        if (its.bytes != NULL && (more.bytes == NULL || strstr(more.bytes, its.bytes) == NULL)) {
+            bz_text_add(&more, "%s", its.bytes);
+        }
+        bz_text_fini(&its);
     }
-    fputc('\n', stderr);
+    if (fuzz->runs != 0) {
+        bz_text_add(&more, " --runs %" PRIu64, fuzz->runs);
+    }
+    if (fuzz->seconds != 0) {
+        uint64_t spent = (bz_wall_ns() - fuzz->began_ns) / 1000000000;
+        bz_text_add(&more, " --time %" PRIu64 "s",
+                    fuzz->seconds > spent ? fuzz->seconds - spent : 1);
+    }
+    bz_checkpoint_file_print_resume("fuzz", fuzz->folders[0], &more);
+    bz_text_fini(&more);
 }
 
 /* As of 'run': an interruption takes precedence over a violation, and a run that was cut proves
  * nothing. */
-static int exit_code_of(const struct command *command) {
-    if (!is_done(command)) {
-        return BZ_EXIT_INTERRUPTED;
+static int finish(const struct command *command) {
+    const struct bz_fuzz *fuzz = &command->fuzz;
+    const struct bz_campaign_result total = bz_fuzz_sum(fuzz);
+    bool is_done = bz_fuzz_is_done(fuzz, total.runs);
+    if (command->is_json) {
+        print_json(fuzz, &total, is_done ? "done" : "interrupted");
+    } else if (!fuzz->is_quiet) {
+        print_text(fuzz, &total);
     }
-    if (command->fuzz.violations > 0) {
-        return BZ_EXIT_VIOLATION;
+    if (!is_done) {
+        print_command(fuzz);
     }
-    return command->fuzz.out_of_steps > 0 ? BZ_EXIT_INTERRUPTED : BZ_EXIT_OK;
+    return fuzz->code != BZ_EXIT_OK ? fuzz->code
+           : !is_done               ? BZ_EXIT_INTERRUPTED
+           : total.violations > 0   ? BZ_EXIT_VIOLATION
+           : total.out_of_steps > 0 ? BZ_EXIT_INTERRUPTED
+                                    : BZ_EXIT_OK;
 }
 
 int bz_command_fuzz(int argc, char **argv) {
-    static struct command command = {.jobs = 1, .folder = {.lock = -1}};
-    command.name = argv[0];
-    command.folder.name = argv[0];
+    static struct command command;
+    command = (struct command){.fuzz = {.jobs = 1, .name = argv[0]}};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &command,
@@ -405,18 +283,12 @@ int bz_command_fuzz(int argc, char **argv) {
                "written, 5 interrupted, or schedules hit the step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     bz_interrupt_catch();
-    code = code != BZ_EXIT_OK ? code : command.resume != NULL ? resume(&command) : begin(&command);
-    code = code == BZ_EXIT_OK ? run(&command) : code;
     if (code == BZ_EXIT_OK) {
-        print_status(&command);
-        code = exit_code_of(&command);
-        if (!is_done(&command)) {
-            print_command(&command);
-        }
-        code = command.findings_code > BZ_EXIT_OK ? command.findings_code : code;
-        code = command.folder.has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
+        code =
+            command.resume != NULL ? bz_fuzz_open(&command.fuzz, command.resume) : create(&command);
     }
-    bz_fuzz_folder_close(&command.folder);
+    code = code == BZ_EXIT_OK ? bz_fuzz_run(&command.fuzz) : code;
+    code = code == BZ_EXIT_OK ? finish(&command) : code;
     bz_fuzz_fini(&command.fuzz);
     return code;
 }

@@ -1,10 +1,17 @@
-/* buzzer merge: one report of the shards of a campaign. */
+/* buzzer merge: one report of the shards of a campaign.
+ *
+ * A file is taken as a whole or not at all: its checksum says whether it is one. Files of different
+ * campaigns are refused, and so are two of one shard. A shard that is missing, or has not come to
+ * its end, leaves a gap, which is named. Memory does not grow with the number of shards: each file
+ * is read twice, first for its place. */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "sim/session/totals.h"
 #include "tools/cli/cli.h"
@@ -13,11 +20,27 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/report/report.h"
+#include "tools/session/checkpoint_file.h"
 #include "tools/session/findings.h"
-#include "tools/session/shard_files.h"
+#include "traces/lack.h"
 #include "traces/text.h"
 
 #define ARGUMENTS_MAX 4096u
+
+struct shard_file {
+    char *path;
+    uint32_t number; /* of the shard, from 1 */
+    uint64_t runs;   /* done */
+    bool is_finished;
+};
+
+struct shards {
+    const char *name;         /* for messages */
+    struct shard_file *files; /* in order of shards once they are read */
+    size_t count;
+    struct bz_checkpoint_file of; /* the campaign: the first file by name, as it was read */
+    uint64_t spent_ms;            /* by all of them */
+};
 
 struct merge {
     const char *name;
@@ -27,7 +50,7 @@ struct merge {
     bool is_strict;
     bool is_json;
     bool is_quiet;
-    struct bz_shard_files shards;
+    struct shards shards;
     struct bz_ci ci;
     struct bz_kept_findings findings;
     int findings_code; /* the worst of their exit codes */
@@ -56,6 +79,260 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
+#define SUFFIX ".checkpoint"
+#define LISTED_MAX 20u /* shards that a text names */
+
+/* --- which files ------------------------------------------------------------------------------ */
+
+/* Not the checkpoint of a search, which is nothing to merge. */
+static int is_result(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    size_t suffix = sizeof SUFFIX - 1;
+    bool is_checkpoint = length > suffix && strcmp(entry->d_name + length - suffix, SUFFIX) == 0;
+    return is_checkpoint && strncmp(entry->d_name, "search", 6) != 0;
+}
+
+static void add_file(struct shards *shards, const char *folder, const char *name) {
+    size_t bytes = strlen(folder) + strlen(name) + 2;
+    size_t size = (shards->count + 1) * sizeof *shards->files;
+    char *path = bz_lack_check(malloc(bytes), "the names of files");
+    snprintf(path, bytes, "%s%s%s", folder, folder[0] == '\0' ? "" : "/", name);
+    shards->files = bz_lack_check(realloc(shards->files, size), "the names of files");
+    shards->files[shards->count++] = (struct shard_file){.path = path};
+}
+
+static int add_path(struct shards *shards, const char *path) {
+    struct stat status;
+    struct dirent **entries;
+    if (strlen(path) >= PATH_MAX - 256) {
+        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "the name '%.64s...' is too long", path);
+    }
+    if (stat(path, &status) != 0) {
+        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "'%s': %s", path, strerror(errno));
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        add_file(shards, "", path);
+        return BZ_EXIT_OK;
+    }
+    int count = scandir(path, &entries, is_result, alphasort);
+    if (count < 0) {
+        return bz_cli_fail(shards->name, bz_cli_exit_of_errno(errno), "'%s': %s", path,
+                           strerror(errno));
+    }
+    for (int index = 0; index < count; index++) {
+        add_file(shards, path, entries[index]->d_name);
+        free(entries[index]);
+    }
+    free(entries);
+    return count > 0 ? BZ_EXIT_OK
+                     : bz_cli_fail(shards->name, BZ_EXIT_USAGE,
+                                   "there is no result in '%s': 'run --shard I/N --out DIR' "
+                                   "writes one",
+                                   path);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b) {
+    const struct shard_file *first = a;
+    const struct shard_file *second = b;
+    return (first->number > second->number) - (first->number < second->number);
+}
+
+/* One that does not belong to the campaign is refused. */
+static int check(const struct shards *shards, const struct bz_checkpoint_file *file) {
+    const struct bz_checkpoint_file *of = &shards->of;
+    char reason[2 * BZ_TOKEN_BYTES + 64];
+    if (strcmp(of->job.version, bz_engine_version()) != 0) {
+        return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
+                           "%s was written by version '%s', and this is %s: merge with the "
+                           "program that ran the shards",
+                           of->path, of->job.version, bz_engine_version());
+    }
+    if (bz_job_differs(&of->job, &file->job, reason, sizeof reason)) {
+        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s does not belong to %s: %s", file->path,
+                           of->path, reason);
+    }
+    return BZ_EXIT_OK;
+}
+
+/* Reads each for its place. */
+static int survey(struct shards *shards, struct bz_campaign_state *state) {
+    static struct bz_checkpoint_file file;
+    file.name = shards->name;
+    shards->of.name = shards->name;
+    for (size_t index = 0; index < shards->count; index++) {
+        int code = bz_checkpoint_file_read(&file, shards->files[index].path, state);
+        if (code == BZ_EXIT_OK && index == 0) {
+            shards->of = file;
+        }
+        code = code == BZ_EXIT_OK ? check(shards, &file) : code;
+        if (code != BZ_EXIT_OK) {
+            return code;
+        }
+        shards->files[index].number = file.job.shard.number;
+    }
+    qsort(shards->files, shards->count, sizeof *shards->files, compare);
+    for (size_t index = 1; index < shards->count; index++) {
+        const struct shard_file *file_here = &shards->files[index];
+        if (file_here->number == file_here[-1].number) {
+            return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
+                               "%s and %s overlap: both are shard %" PRIu32 " of %" PRIu32,
+                               file_here[-1].path, file_here->path, file_here->number,
+                               shards->of.job.shard.count);
+        }
+    }
+    return BZ_EXIT_OK;
+}
+
+/* A shard that still runs may have replaced its file by now. */
+static int join(struct shards *shards, struct shard_file *shard, struct bz_campaign_state *part,
+                struct bz_campaign_state *sum) {
+    static struct bz_checkpoint_file file;
+    file.name = shards->name;
+    int code = bz_checkpoint_file_read(&file, shard->path, part);
+    code = code == BZ_EXIT_OK ? check(shards, &file) : code;
+    if (code == BZ_EXIT_OK && file.job.shard.number != shard->number) {
+        code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s was changed while it was read",
+                           shard->path);
+    }
+    code = code == BZ_EXIT_OK ? bz_checkpoint_file_check_code(&file, part) : code;
+    if (code == BZ_EXIT_OK) {
+        shard->runs = part->result.runs;
+        shard->is_finished = bz_job_is_finished(&file.job, part);
+        shards->spent_ms += file.job.spent_ms;
+        bz_tally_join(sum, part);
+    }
+    return code;
+}
+
+static int join_all(struct shards *shards, struct bz_campaign_state *sum) {
+    struct bz_campaign_state *part = bz_lack_check(malloc(sizeof *part), "a shard");
+    int code = survey(shards, part);
+    for (size_t index = 0; code == BZ_EXIT_OK && index < shards->count; index++) {
+        code = join(shards, &shards->files[index], part, sum);
+    }
+    free(part);
+    return code;
+}
+
+/* --- what they cover -------------------------------------------------------------------------- */
+
+/* One shard after the other: `file` is NULL if it has none. */
+struct place {
+    struct bz_shard shard;
+    size_t next; /* of the files */
+    const struct shard_file *file;
+    uint64_t first; /* run */
+    uint64_t runs;  /* wanted */
+};
+
+static bool next_place(const struct shards *shards, struct place *place) {
+    const struct bz_job *campaign = &shards->of.job;
+    place->shard.count = campaign->shard.count;
+    if (place->shard.number == place->shard.count) {
+        return false;
+    }
+    place->shard.number++;
+    place->first = bz_shard_first(&place->shard, campaign->campaign_runs);
+    place->runs = bz_shard_runs(&place->shard, campaign->campaign_runs);
+    bool is_there =
+        place->next < shards->count && shards->files[place->next].number == place->shard.number;
+    place->file = is_there ? &shards->files[place->next++] : NULL;
+    return true;
+}
+
+static bool is_complete(const struct place *place) {
+    return place->file != NULL && place->file->is_finished;
+}
+
+static uint64_t done(const struct place *place) {
+    return place->file == NULL ? 0 : place->file->runs;
+}
+
+static uint32_t count_missing(const struct shards *shards) {
+    struct place place = {.next = 0};
+    uint32_t missing = 0;
+    while (next_place(shards, &place)) {
+        missing += !is_complete(&place);
+    }
+    return missing;
+}
+
+/* Runs have numbers, but a shard with a limit of time has no last one. */
+static void add_missing(const struct shards *shards, const struct place *place,
+                        struct bz_text *text) {
+    bool is_timed = shards->of.job.limit_ms != 0;
+    bz_text_add(text, "missing  shard %" PRIu32 "/%" PRIu32 ": ", place->shard.number,
+                place->shard.count);
+    if (is_timed && place->file == NULL) {
+        bz_text_add(text, "all of its time\n");
+    } else if (is_timed) {
+        bz_text_add(text, "the rest of its time, after %" PRIu64 " runs\n", done(place));
+    } else {
+        bz_text_add(text, "runs %" PRIu64 " to %" PRIu64 "\n", place->first + done(place),
+                    place->first + place->runs - 1);
+    }
+}
+
+static void add_shards_text(const struct shards *shards, struct bz_text *text) {
+    uint32_t missing = count_missing(shards);
+    uint32_t count = shards->of.job.shard.count;
+    struct place place = {.next = 0};
+    uint32_t listed = 0;
+    bz_text_add(text, "shards   %" PRIu32 " of %" PRIu32 " complete\n", count - missing, count);
+    while (listed < LISTED_MAX && next_place(shards, &place)) {
+        if (!is_complete(&place)) {
+            add_missing(shards, &place, text);
+            listed++;
+        }
+    }
+    if (listed < missing) {
+        bz_text_add(text, "         and %" PRIu32 " further shards\n", missing - listed);
+    }
+}
+
+static void add_range(struct bz_json *ranges, uint64_t first, uint64_t runs) {
+    if (runs > 0) {
+        struct bz_json *range = bz_json_append_object(ranges);
+        bz_json_add_hex(range, "first_run", first);
+        bz_json_add_number(range, "runs", runs);
+    }
+}
+
+static void add_shards_json(const struct shards *shards, struct bz_json *root) {
+    uint32_t count = shards->of.job.shard.count;
+    struct bz_json *object = bz_json_add_object(root, "shards");
+    bz_json_add_number(object, "count", count);
+    bz_json_add_number(object, "complete", count - count_missing(shards));
+    struct bz_json *ranges = bz_json_add_array(object, "ranges");
+    struct bz_json *missing = bz_json_add_array(object, "missing");
+    struct place place = {.next = 0};
+    uint64_t first = 0; /* of the range so far */
+    uint64_t end = 0;
+    while (next_place(shards, &place)) {
+        if (place.first != end) {
+            add_range(ranges, first, end - first);
+            first = place.first;
+        }
+        end = place.first + done(&place);
+        if (!is_complete(&place)) {
+            struct bz_json *item = bz_json_append_object(missing);
+            bz_json_add_number(item, "shard", place.shard.number);
+            bz_json_add_hex(item, "first_run", end);
+            bz_json_add_hex(item, "runs", place.runs - done(&place));
+        }
+    }
+    add_range(ranges, first, end - first);
+}
+
+static void drop_files(struct shards *shards) {
+    for (size_t index = 0; index < shards->count; index++) {
+        free(shards->files[index].path);
+    }
+    free(shards->files);
+}
+
 /* --- findings --------------------------------------------------------------------------------- */
 
 static void note_code(struct merge *merge, int code) {
@@ -68,17 +345,11 @@ static void take_findings(struct merge *merge, const struct bz_campaign_result *
     static struct bz_program program;
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_finding *finding = &result->findings[index];
-        bz_checkpoint_program(&merge->shards.of.checkpoint, finding->seed, &program);
+        bz_job_program(&merge->shards.of.job, finding->seed, &program);
         note_code(merge, bz_findings_keep(kept, index, merge->name, &program, finding, merge->out));
-        kept->items[index].count = finding->count;
     }
-    for (uint32_t index = 0; index < kept->count; index++) {
-        if (!merge->keeps_size) {
-            note_code(merge, bz_findings_shrink(kept, index, merge->name, merge->out));
-        }
-        note_code(merge, bz_findings_search_witness(kept, index, merge->name, !merge->keeps_size,
-                                                    merge->out));
-    }
+    note_code(merge,
+              bz_findings_finish(kept, result, merge->name, merge->out, !merge->keeps_size, false));
 }
 
 /* The first finding with the same smallest run: they are one fault. `index` itself if none is. */
@@ -105,8 +376,9 @@ static void print_same(const struct bz_kept_findings *kept) {
 /* --- the report ------------------------------------------------------------------------------- */
 
 static struct bz_json *document(const struct merge *merge, const struct bz_run_report *report) {
-    struct bz_json *root = bz_run_report_json(report);
-    bz_shard_files_add_json(&merge->shards, root);
+    struct bz_json *root = bz_json_new_object();
+    bz_run_report_add_json(root, report);
+    add_shards_json(&merge->shards, root);
     bz_json_add_bool(root, "counts_are_exact", bz_tally_has_all(report->result));
     struct bz_json *same = bz_json_add_array(root, "same_smallest_run");
     for (uint32_t index = 0; index < merge->findings.count; index++) {
@@ -118,7 +390,7 @@ static struct bz_json *document(const struct merge *merge, const struct bz_run_r
 static void print(const struct merge *merge, const struct bz_run_report *report) {
     struct bz_text text = {0};
     if (!merge->is_quiet) {
-        bz_shard_files_text(&merge->shards, &text);
+        add_shards_text(&merge->shards, &text);
         bz_run_report_print_head(report);
         printf("%s\n", text.bytes);
     }
@@ -159,35 +431,31 @@ static int write_cases(const struct merge *merge, const struct bz_run_report *re
     return code;
 }
 
-static void say_missing(const struct bz_shard_files *shards, char *text, size_t bytes) {
-    uint32_t missing = bz_shard_files_missing(shards);
+static void say_missing(const struct shards *shards, char *text, size_t bytes) {
+    uint32_t missing = count_missing(shards);
     snprintf(text, bytes, "incomplete: %" PRIu32 " of %" PRIu32 " shards %s missing", missing,
-             shards->of.checkpoint.shard.count, missing == 1 ? "is" : "are");
+             shards->of.job.shard.count, missing == 1 ? "is" : "are");
 }
 
 /* What the shards together show. */
 static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
-    const struct bz_checkpoint *campaign = &merge->shards.of.checkpoint;
+    const struct bz_job *campaign = &merge->shards.of.job;
     static struct bz_kept_finding cut;
     static struct bz_program program;
     char why[128];
     say_missing(&merge->shards, why, sizeof why);
-    struct bz_run_report report = {.program = &campaign->program,
-                                   .seed_first = campaign->seed_first,
+    struct bz_run_report report = {.job = campaign,
                                    .result = result,
                                    .findings = &merge->findings,
                                    .cut = &cut,
                                    .seconds = (double)merge->shards.spent_ms / 1000,
-                                   .is_stopped = bz_shard_files_missing(&merge->shards) > 0,
+                                   .is_stopped = count_missing(&merge->shards) > 0,
                                    .why_stopped = why,
-                                   .is_strict = merge->is_strict,
-                                   .draws_sizes = campaign->draws_sizes};
-    struct bz_require_window required;
-    memcpy(required.windows, campaign->required, sizeof required.windows);
-    bz_require_window_missed(&required, &result->stats, &report.missed);
+                                   .is_strict = merge->is_strict};
+    bz_require_window_missed(campaign->required, &result->stats, &report.missed);
     bz_warnings_find(&campaign->program, result, merge->is_strict, &report.warnings);
     if (result->out_of_steps > 0 && result->violations == 0) {
-        bz_checkpoint_program(campaign, result->seed_cut, &program);
+        bz_job_program(campaign, result->seed_cut, &program);
         bz_findings_keep_cut(&cut, &program, result->seed_cut);
     }
     take_findings(merge, result);
@@ -202,17 +470,16 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
     } else {
         print(merge, &report);
     }
-    bz_findings_drop_cut(&cut);
+    bz_findings_drop(&cut);
     return report.exit_code;
 }
 
 static int merge_campaign(struct merge *merge) {
     static struct bz_campaign_state sum;
     bz_campaign_begin(&sum);
-    int code = bz_shard_files_join(&merge->shards, &sum);
-    code = code == BZ_EXIT_OK
-               ? bz_cases_name(&merge->ci, &merge->shards.of.checkpoint.program, true)
-               : code;
+    int code = join_all(&merge->shards, &sum);
+    code =
+        code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &merge->shards.of.job.program, true) : code;
     code = code == BZ_EXIT_OK && merge->out != NULL
                ? bz_findings_prepare_folder(merge->name, merge->out)
                : code;
@@ -240,13 +507,13 @@ int bz_command_merge(int argc, char **argv) {
     merge.ci.has_json = merge.is_json;
     code = bz_ci_begin(&merge.ci, argv[0], code, NULL, NULL);
     for (size_t index = 0; code == BZ_EXIT_OK && merge.paths[index] != NULL; index++) {
-        code = bz_shard_files_add(&merge.shards, merge.paths[index]);
+        code = add_path(&merge.shards, merge.paths[index]);
     }
     bz_interrupt_catch();
     if (code == BZ_EXIT_OK) {
         code = merge_campaign(&merge);
     }
     bz_findings_fini(&merge.findings);
-    bz_shard_files_fini(&merge.shards);
+    drop_files(&merge.shards);
     return code;
 }

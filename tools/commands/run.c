@@ -4,84 +4,245 @@
 #include <string.h>
 
 #include "sim/program/settings.h"
-#include "sim/program/sizes.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/run_options.h"
+#include "tools/cli/options.h"
+#include "tools/cli/progress.h"
+#include "tools/cli/require_window.h"
 #include "tools/report/cases.h"
-#include "tools/report/diagnosis.h"
+#include "tools/report/ci.h"
 #include "tools/report/report.h"
 #include "tools/report/text_output.h"
+#include "tools/session/checkpoint_file.h"
+#include "tools/session/findings.h"
+#include "tools/session/shard.h"
+#include "tools/session/stored_traces.h"
 
 #define RUNS_DEFAULT 10000u
 /* A campaign ends if all of its first runs are cut: so many, and more if they are short. */
 #define CUT_RUNS_LEAST 20u
 #define CUT_STEPS_LEAST 1000000u
 
+struct run {
+    struct bz_options options;
+    struct bz_job job;     /* shard.count 0: no --shard */
+    const char *selection; /* which of --seed, --seeds, --runs is given */
+    bool has_seed_first;
+    uint64_t seconds; /* 0: no --time */
+    uint32_t jobs;
+    bool repeats_all;
+    struct bz_search_limits search;
+    const char *out;
+    bool is_strict;
+    const char *resume;
+    const char *corpus;       /* a folder of traces to try first */
+    struct bz_stored *stored; /* what became of them */
+    struct bz_stored *own;    /* what became of those in `out` */
+    bool is_json;
+    bool is_quiet;
+    struct bz_ci ci;
+    struct bz_progress progress;
+    struct bz_checkpoint_file *file; /* NULL: no checkpoint */
+    struct bz_campaign_state *state; /* to go on from */
+    struct bz_kept_findings *findings;
+    const char *name;   /* for messages */
+    int findings_code;  /* the worst of their exit codes */
+    uint64_t before_ms; /* spent in earlier sessions */
+    bool was_time_up;   /* in an earlier session */
+    uint64_t budget_ms; /* of this one; 0: no limit */
+};
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+static void parse_range(struct run *run, struct bz_parse *state, const char *text) {
+    const char *dots = strstr(text, "..");
+    char first[40] = "";
+    uint64_t last = 0;
+    if (dots != NULL && (size_t)(dots - text) < sizeof first) {
+        memcpy(first, text, (size_t)(dots - text));
+    }
+    if (dots == NULL || !bz_parse_u64(first, &run->job.seed_first) ||
+        !bz_parse_u64(dots + 2, &last)) {
+        bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'",
+                      text);
+    } else if (last < run->job.seed_first) {
+        bz_cli_misuse(state, "--seeds %s: the last seed is below the first", text);
+    } else if (last - run->job.seed_first >= BZ_RUNS_MAX) {
+        bz_cli_misuse(state, "--seeds %s: more than %" PRIu64 " seeds", text, BZ_RUNS_MAX);
+    }
+    run->job.runs = last - run->job.seed_first + 1;
+}
+
+/* At most one of --seed, --seeds and --runs selects the seeds. */
+static void select_seeds(struct bz_parse *state, void *target, const char *option, char *text) {
+    struct run *run = target;
+    if (run->selection != NULL) {
+        bz_cli_misuse(state, "--%s contradicts --%s; give one of them", option, run->selection);
+    }
+    run->selection = option;
+    if (strcmp(option, "seed") == 0) {
+        run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
+        run->job.runs = 1;
+    } else if (strcmp(option, "seeds") == 0) {
+        parse_range(run, state, text);
+    } else {
+        run->job.runs = bz_option_number(state, option, text, 1, BZ_RUNS_MAX);
+    }
+}
+
+static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
+    ((struct run *)target)->seconds = bz_option_seconds(state, option, text);
+}
+
+static void set_seed_first(struct bz_parse *state, void *target, const char *option, char *text) {
+    struct run *run = target;
+    run->has_seed_first = true;
+    run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
+}
+
+static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
+    ((struct run *)target)->job.draws_sizes = !bz_option_default_sizes(state, option, text);
+}
+
+static void set_shard(struct bz_parse *state, void *target, const char *option, char *text) {
+    bz_shard_parse(state, option, text, &((struct run *)target)->job.shard);
+}
+
+/* One run has no parts, and a part without a folder leaves nothing to merge. */
+static void check_shard(struct bz_parse *state, const struct run *run) {
+    if (run->job.shard.count == 0) {
+        return;
+    }
+    if (run->selection != NULL && strcmp(run->selection, "seed") == 0) {
+        bz_cli_misuse(state, "--shard contradicts --seed, which is one run");
+    } else if (run->out == NULL && run->resume == NULL) {
+        bz_cli_misuse(state,
+                      "--shard needs --out DIR: 'buzzer merge' joins the results in that folder");
+    }
+}
+
+static void check_options(struct bz_parse *state, void *target) {
+    struct run *run = target;
+    check_shard(state, run);
+    bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
+    if (is_one && run->seconds != 0) {
+        bz_cli_misuse(state, "--time contradicts --seed; give one of them");
+    }
+    if (run->has_seed_first && run->selection != NULL &&
+        (is_one || strcmp(run->selection, "seeds") == 0)) {
+        bz_cli_misuse(state, "--seed-first contradicts --%s; give one of them", run->selection);
+    }
+    if (run->seconds != 0 && run->selection == NULL) {
+        run->job.runs = BZ_RUNS_MAX;
+    }
+}
+
+static const struct bz_option options[] = {
+    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_stored = true, .is_once = true,
+     .parse = select_seeds},
+    {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = select_seeds},
+    {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
+     .is_stored = true, .is_once = true, .parse = select_seeds},
+    {"time", "T",
+     "Run seeds for this long: 30s, 5m, 2h; with --runs or --seeds, stop at whichever comes "
+     "first",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
+    {"seed-first", "N", "First seed of --runs and --time (default 0)", BZ_OPTION_PARSED,
+     .is_stored = true, .is_once = true, .parse = set_seed_first},
+    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = set_shard},
+    {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
+     BZ_OPTION_NUMBER32, offsetof(struct run, jobs), .is_once = true, .least = 1,
+     .most = BZ_JOBS_MAX},
+    {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
+     BZ_OPTION_FLAG, offsetof(struct run, job.keep_going), .is_stored = true},
+    {"check-determinism", NULL,
+     "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
+     "seeds, then one in 8192)",
+     BZ_OPTION_FLAG, offsetof(struct run, repeats_all)},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_stored = true,
+     .is_once = true, .parse = set_sizes},
+    {"require-window", "WINDOWS",
+     "Exit with 4 unless a cancel struck in each of these windows, separated by commas: WINDOW, "
+     "or OPERATION:WINDOW, such as acquire:woken",
+     BZ_OPTION_PARSED, offsetof(struct run, job.required), .is_stored = true,
+     .parse = bz_require_window_parse},
+    {"strict", NULL,
+     "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
+     "runs were alike",
+     BZ_OPTION_FLAG, offsetof(struct run, is_strict)},
+    {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
+     offsetof(struct run, job.keeps_size)},
+    BZ_SEARCH_OPTIONS(struct run, search),
+    {"out", "DIR",
+     "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "
+     "replayed first (with --order fifo, only those of this order); the exit status is 1 if one "
+     "still fails",
+     BZ_OPTION_TEXT, offsetof(struct run, out), .is_stored = true, .is_once = true},
+    {"corpus", "DIR",
+     "Replay the traces of this scenario in DIR first (with --order fifo, only those of this "
+     "order); if one fails, stop there, unless --keep-going",
+     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_stored = true, .is_once = true},
+    {"resume", "DIR", "Continue the campaign that was started with --out DIR", BZ_OPTION_TEXT,
+     offsetof(struct run, resume), .is_once = true},
+    BZ_CI_OPTIONS(struct run, ci),
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
+    {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct run, is_quiet)},
+    {NULL},
+};
+
 /* --- the campaign ----------------------------------------------------------------------------- */
 
 static bool poll_campaign(void *context, const struct bz_campaign_result *so_far) {
-    struct bz_run *run = context;
+    struct run *run = context;
     bz_progress_show(&run->progress, so_far->runs, so_far->violations);
     bool is_time_up = run->progress.deadline_ns != 0 && bz_wall_ns() >= run->progress.deadline_ns;
     return bz_interrupt_requested == 0 && !is_time_up;
 }
 
-/* The program of one run. */
-static void program_of(const struct bz_run *run, uint64_t seed, struct bz_program *program) {
-    *program = run->program;
-    if (!run->has_default_sizes) {
-        bz_sizes_draw(&run->program, seed, program);
-    }
-}
-
-static void note_code(struct bz_run *run, int code) {
+static void note_code(struct run *run, int code) {
     run->findings_code = code > run->findings_code ? code : run->findings_code;
 }
 
 static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
-    struct bz_run *run = context;
+    struct run *run = context;
     static struct bz_program program;
-    program_of(run, finding->seed, &program);
+    bz_job_program(&run->job, finding->seed, &program);
     note_code(run, bz_findings_keep(run->findings, place, run->name, &program, finding, run->out));
 }
 
 static void on_finding(void *context, uint32_t place, const struct bz_finding *finding) {
-    struct bz_run *run = context;
+    struct run *run = context;
     keep_finding(run, place, finding);
     bz_findings_announce(run->findings, place, run->name);
 }
 
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
-    struct bz_run *run = context;
+    struct run *run = context;
     if (run->file != NULL) {
         bz_checkpoint_file_write(run->file, state, is_last);
     }
 }
 
 /* How many first runs may be cut. */
-static uint64_t cut_runs_max(const struct bz_run *run) {
-    uint32_t steps_max = run->program.steps_max;
+static uint64_t cut_runs_max(const struct run *run) {
+    uint32_t steps_max = run->job.program.steps_max;
     uint64_t runs = steps_max == 0 ? BZ_RUNS_MAX : (CUT_STEPS_LEAST - 1) / steps_max + 1;
-    return run->keep_going ? 0 : runs < CUT_RUNS_LEAST ? CUT_RUNS_LEAST : runs;
+    return run->job.keep_going ? 0 : runs < CUT_RUNS_LEAST ? CUT_RUNS_LEAST : runs;
 }
 
-static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, double *seconds) {
-    struct bz_campaign_config config = {.program = &run->program,
-                                        .seed_first = run->seed_first,
-                                        .first_run = run->first_run,
-                                        .runs = run->runs,
-                                        .jobs = run->jobs,
-                                        .keep_going = run->keep_going,
-                                        .repeats_all = run->repeats_all,
-                                        .draws_sizes = !run->has_default_sizes,
-                                        .cut_runs_max = cut_runs_max(run),
-                                        .stop = &bz_interrupt_requested,
-                                        .poll = poll_campaign,
-                                        .from = run->state,
-                                        .on_finding = on_finding,
-                                        .on_state = keep_state,
-                                        .context = run};
-    bz_progress_begin(&run->progress, run->is_quiet, run->runs, (run->budget_ms + 999) / 1000);
+static bool run_campaign(struct run *run, struct bz_campaign_result *result, double *seconds) {
+    struct bz_campaign_config config = bz_job_campaign(&run->job);
+    config.jobs = run->jobs;
+    config.repeats_all = run->repeats_all;
+    config.cut_runs_max = cut_runs_max(run);
+    config.stop = &bz_interrupt_requested;
+    config.poll = poll_campaign;
+    config.from = run->state;
+    config.on_finding = on_finding;
+    config.on_state = keep_state;
+    config.context = run;
+    bz_progress_begin(&run->progress, run->is_quiet, run->job.runs, (run->budget_ms + 999) / 1000);
     run->progress.runs_before = run->state->result.runs;
     if (run->budget_ms != 0) {
         run->progress.deadline_ns = run->progress.began_ns + run->budget_ms * 1000000;
@@ -92,8 +253,8 @@ static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, 
 }
 
 /* Whether it ended before its work was done, which is a number of runs, or a time. */
-static bool is_stopped(const struct bz_run *run, const struct bz_campaign_result *result) {
-    bool is_time_all = run->file == NULL || run->file->checkpoint.limit_ms != 0;
+static bool is_stopped(const struct run *run, const struct bz_campaign_result *result) {
+    bool is_time_all = run->file == NULL || run->file->job.limit_ms != 0;
     return result->lack[0] != '\0' ||
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
@@ -101,44 +262,37 @@ static bool is_stopped(const struct bz_run *run, const struct bz_campaign_result
 /* --- where it begins -------------------------------------------------------------------------- */
 
 /* What a checkpoint says is to be done, and what is left of it. */
-static void take_up(struct bz_run *run, struct bz_checkpoint_file *file) {
-    const struct bz_checkpoint *checkpoint = &file->checkpoint;
+static void take_up(struct run *run, struct bz_checkpoint_file *file) {
+    bool keeps_size = run->job.keeps_size || file->job.keeps_size;
+    bool is_part = run->job.shard.count > 0 || file->job.shard.count > 1;
     run->before_ms = file->before_ms;
     run->file = file;
     run->out = file->folder;
-    run->program = checkpoint->program;
-    run->seed_first = checkpoint->seed_first;
-    run->shard = checkpoint->shard.count > 1 ? checkpoint->shard : run->shard;
-    run->first_run = bz_checkpoint_first_run(checkpoint);
-    run->campaign_runs = checkpoint->campaign_runs;
-    run->runs = checkpoint->runs;
-    run->keep_going = checkpoint->keep_going;
-    run->keeps_size |= checkpoint->keeps_size;
-    run->has_default_sizes = !checkpoint->draws_sizes;
-    memcpy(run->required.windows, checkpoint->required, sizeof checkpoint->required);
-    if (bz_checkpoint_is_finished(checkpoint, run->state)) {
+    run->job = file->job;
+    run->job.keeps_size = keeps_size;
+    run->job.shard.count = is_part ? file->job.shard.count : 0;
+    if (bz_job_is_finished(&file->job, run->state)) {
         bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
                     file->path);
-        run->was_time_up = run->state->result.runs < run->runs;
-        run->runs = run->state->result.runs;
+        run->was_time_up = run->state->result.runs < run->job.runs;
+        run->job.runs = run->state->result.runs;
         run->file = NULL;
-    } else if (checkpoint->limit_ms != 0) {
-        run->budget_ms = checkpoint->limit_ms - checkpoint->spent_ms;
+    } else if (file->job.limit_ms != 0) {
+        run->budget_ms = file->job.limit_ms - file->job.spent_ms;
     }
 }
 
 /* Takes its part of the runs. One that ended with a violation would leave a gap. */
-static void divide(struct bz_run *run) {
-    run->campaign_runs = run->runs;
-    if (run->shard.count > 0) {
-        run->first_run = bz_shard_first(&run->shard, run->campaign_runs);
-        run->runs = bz_shard_runs(&run->shard, run->campaign_runs);
-        run->keep_going = true;
+static void divide(struct bz_job *job) {
+    job->campaign_runs = job->runs;
+    if (job->shard.count > 0) {
+        job->runs = bz_shard_runs(&job->shard, job->campaign_runs);
+        job->keep_going = true;
     }
 }
 
 /* A shard goes on from what it has left, so an engine may start it as often as it likes. */
-static int begin_shard(struct bz_run *run) {
+static int begin_shard(struct run *run) {
     bool is_there;
     int code = bz_checkpoint_file_of_shard(run->file, run->out, run->state, &is_there);
     bz_shard_tell_engine();
@@ -150,8 +304,8 @@ static int begin_shard(struct bz_run *run) {
 }
 
 /* A new campaign. */
-static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
-    int code = bz_options_program(&run->options, run->name, &run->program);
+static int begin(struct run *run, struct bz_checkpoint_file *file) {
+    int code = bz_options_program(&run->options, run->name, &run->job.program);
     if (code != BZ_EXIT_OK || run->out == NULL) {
         return code;
     }
@@ -159,38 +313,31 @@ static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    divide(run);
+    divide(&run->job);
+    run->job.limit_ms = run->budget_ms;
     file->name = run->name;
-    file->checkpoint = (struct bz_checkpoint){.program = run->program,
-                                              .seed_first = run->seed_first,
-                                              .shard = run->shard,
-                                              .campaign_runs = run->campaign_runs,
-                                              .runs = run->runs,
-                                              .limit_ms = run->budget_ms,
-                                              .keep_going = run->keep_going,
-                                              .keeps_size = run->keeps_size,
-                                              .draws_sizes = !run->has_default_sizes};
-    memcpy(file->checkpoint.required, run->required.windows, sizeof file->checkpoint.required);
+    file->job = run->job;
     run->file = file;
-    return run->shard.count > 0 ? begin_shard(run) : bz_checkpoint_file_create(run->file, run->out);
+    return run->job.shard.count > 0 ? begin_shard(run)
+                                    : bz_checkpoint_file_create(run->file, run->out);
 }
 
 /* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
  * what is left of it. */
-static int resume(struct bz_run *run, struct bz_checkpoint_file *file) {
+static int resume(struct run *run, struct bz_checkpoint_file *file) {
     file->name = run->name;
     int code = bz_checkpoint_file_open(file, run->resume, run->state);
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    if (file->checkpoint.limit_ms != 0 && run->budget_ms != 0) {
-        file->checkpoint.limit_ms = file->checkpoint.spent_ms + run->budget_ms;
+    if (file->job.limit_ms != 0 && run->budget_ms != 0) {
+        file->job.limit_ms = file->job.spent_ms + run->budget_ms;
     }
     take_up(run, file);
     return BZ_EXIT_OK;
 }
 
-static int prepare(struct bz_run *run, struct bz_checkpoint_file *file) {
+static int prepare(struct run *run, struct bz_checkpoint_file *file) {
     int code = run->resume != NULL ? resume(run, file) : begin(run, file);
     return code == BZ_EXIT_OK && run->resume != NULL
                ? bz_checkpoint_file_check_code(file, run->state)
@@ -199,10 +346,11 @@ static int prepare(struct bz_run *run, struct bz_checkpoint_file *file) {
 
 /* --- stored traces ---------------------------------------------------------------------------- */
 
-static void put_json(const struct bz_run *run, const struct bz_run_report *report) {
-    struct bz_json *root = bz_run_report_json(report);
-    if (run->shard.count > 0) {
-        bz_shard_add_json(root, &run->shard, run->first_run, report->result->runs);
+static void put_json(const struct run *run, const struct bz_run_report *report) {
+    struct bz_json *root = bz_json_new_object();
+    bz_run_report_add_json(root, report);
+    if (run->job.shard.count > 0) {
+        bz_shard_add_json(root, &run->job.shard, bz_job_first_run(&run->job), report->result->runs);
     }
     if (run->corpus != NULL) {
         bz_stored_add_json(run->stored, root, "stored");
@@ -214,7 +362,7 @@ static void put_json(const struct bz_run *run, const struct bz_run_report *repor
 }
 
 /* What programs read. A file that cannot be written hides nothing else. */
-static void report_to_programs(struct bz_run *run, struct bz_run_report *report) {
+static void report_to_programs(struct run *run, struct bz_run_report *report) {
     if (bz_ci_is_wanted(&run->ci)) {
         struct bz_outcome outcome;
         bz_cases_of_run(&outcome, report, run->stored, run->own);
@@ -228,13 +376,13 @@ static void report_to_programs(struct bz_run *run, struct bz_run_report *report)
 }
 
 /* Those of --corpus. One that fails ends the session, unless it is to keep going. */
-static int try_corpus(struct bz_run *run, struct bz_run_report *report) {
-    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->program);
+static int try_corpus(struct run *run, struct bz_run_report *report) {
+    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->job.program, false);
     report->stored_failed += run->stored->failed;
     if (!run->is_json) {
-        bz_stored_print(run->stored, &run->program, run->is_quiet);
+        bz_stored_print(run->stored, &run->job.program, run->is_quiet);
     }
-    if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->keep_going) {
+    if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->job.keep_going) {
         report->exit_code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
                                         "a stored trace fails, so the campaign was not begun "
                                         "(--keep-going begins it anyway)");
@@ -246,13 +394,13 @@ static int try_corpus(struct bz_run *run, struct bz_run_report *report) {
 
 /* Tries them. An exit code; not BZ_EXIT_OK, after a message: there is no campaign, and what there
  * is to report was reported. */
-static int try_stored(struct bz_run *run, struct bz_run_report *report) {
+static int try_stored(struct run *run, struct bz_run_report *report) {
     int code = BZ_EXIT_OK;
-    bool has_own = run->out != NULL && run->resume == NULL && run->shard.count == 0 &&
+    bool has_own = run->out != NULL && run->resume == NULL && run->job.shard.count == 0 &&
                    (run->corpus == NULL || !bz_stored_is_same_folder(run->corpus, run->out));
     if (has_own) {
-        code = bz_stored_try_own(run->own, run->name, run->out, &run->program);
-        bz_stored_say_own(run->own, run->name, &run->program, run->is_quiet);
+        code = bz_stored_try(run->own, run->name, run->out, &run->job.program, true);
+        bz_stored_say_own(run->own, run->name, &run->job.program, run->is_quiet);
         report->stored_failed = run->own->failed;
     }
     if (code == BZ_EXIT_OK && run->corpus != NULL) {
@@ -264,37 +412,20 @@ static int try_stored(struct bz_run *run, struct bz_run_report *report) {
 /* --- what came of it -------------------------------------------------------------------------- */
 
 /* Records the findings of earlier sessions again; their files are there. */
-static void keep_earlier_findings(struct bz_run *run) {
+static void keep_earlier_findings(struct run *run) {
     for (uint32_t index = 0; index < run->state->result.finding_count; index++) {
         keep_finding(run, index, &run->state->result.findings[index]);
     }
 }
 
-/* Takes over the counts, shrinks, makes one of what is one, and searches witnesses. */
-static int finish_findings(struct bz_run *run, const struct bz_campaign_result *result) {
-    bool is_part = run->shard.count > 0; /* what follows is done once, by `merge` */
-    for (uint32_t index = 0; index < result->finding_count; index++) {
-        run->findings->items[index].count = result->findings[index].count;
-        if (!run->keeps_size && !is_part) {
-            note_code(run, bz_findings_shrink(run->findings, index, run->name, run->out));
-        }
-    }
-    bz_findings_merge(run->findings);
-    for (uint32_t index = 0; !is_part && index < run->findings->count; index++) {
-        note_code(run, bz_findings_search_witness(run->findings, index, run->name, !run->keeps_size,
-                                                  run->out));
-    }
-    return run->findings_code;
-}
-
 /* Warnings, and how to go on. */
-static void print_last(const struct bz_run *run, const struct bz_run_report *report) {
+static void print_last(const struct run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
     struct bz_text text = {0};
     for (uint32_t index = 0; index < report->warnings.count; index++) {
         bz_text_clear(&text);
         bz_text_add(&text, "warning, after %" PRIu64 " run%s of %s: %s", runs, runs == 1 ? "" : "s",
-                    run->program.scenario->name, report->warnings.items[index].text);
+                    run->job.program.scenario->name, report->warnings.items[index].text);
         bz_cli_note(run->name, text.bytes);
     }
     bz_text_fini(&text);
@@ -304,18 +435,18 @@ static void print_last(const struct bz_run *run, const struct bz_run_report *rep
 }
 
 /* What the report says besides findings. */
-static void sum_up(const struct bz_run *run, struct bz_run_report *report,
+static void sum_up(const struct run *run, struct bz_run_report *report,
                    struct bz_kept_finding *cut) {
     const struct bz_campaign_result *result = report->result;
-    if (run->shard.count == 0) { /* else of all shards together, which `merge` sees */
-        bz_require_window_missed(&run->required, &result->stats, &report->missed);
-        bz_warnings_find(&run->program, result, run->is_strict, &report->warnings);
+    if (run->job.shard.count == 0) { /* else of all shards together, which `merge` sees */
+        bz_require_window_missed(run->job.required, &result->stats, &report->missed);
+        bz_warnings_find(&run->job.program, result, run->is_strict, &report->warnings);
     }
     report->is_stopped = is_stopped(run, result);
     report->is_time_up = run->was_time_up || result->is_interrupted;
     if (result->out_of_steps > 0 && result->violations == 0 && !report->is_stopped) {
         static struct bz_program program;
-        program_of(run, result->seed_cut, &program);
+        bz_job_program(&run->job, result->seed_cut, &program);
         bz_findings_keep_cut(cut, &program, result->seed_cut);
     }
     report->exit_code = bz_run_report_exit_code(report);
@@ -323,23 +454,29 @@ static void sum_up(const struct bz_run *run, struct bz_run_report *report,
 
 /* Completes the report and passes it on. `code`: of the campaign. Returns the exit code. A trace
  * that cannot be written does not hide the other findings. */
-static int finish(struct bz_run *run, struct bz_run_report *report, struct bz_kept_finding *cut,
+static int finish(struct run *run, struct bz_run_report *report, struct bz_kept_finding *cut,
                   int code) {
     sum_up(run, report, cut);
-    int findings_code = finish_findings(run, report->result);
-    if (bz_interrupt_requested != 0 && run->findings->count > 0 && run->shard.count == 0) {
+    for (uint32_t index = 0; index < report->result->finding_count; index++) {
+        run->findings->items[index].count = report->result->findings[index].count;
+    }
+    if (run->job.shard.count == 0) { /* else `merge` does it once */
+        note_code(run, bz_findings_finish(run->findings, report->result, run->name, run->out,
+                                          !run->job.keeps_size, true));
+    }
+    if (bz_interrupt_requested != 0 && run->findings->count > 0 && run->job.shard.count == 0) {
         report->is_stopped = true; /* not all are shrunk, or have a witness */
         report->exit_code = bz_run_report_exit_code(report);
     }
-    code = findings_code > code ? findings_code : code;
+    code = run->findings_code > code ? run->findings_code : code;
     code =
         run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
     report->seconds += (double)run->before_ms / 1000;
     if (!run->is_json) {
         bz_run_report_print(report, run->is_quiet);
-        if (run->shard.count > 0 && !run->is_quiet) {
-            bz_shard_print(&run->shard, run->first_run, report->result->runs);
+        if (run->job.shard.count > 0 && !run->is_quiet) {
+            bz_shard_print(&run->job.shard, bz_job_first_run(&run->job), report->result->runs);
         }
     }
     report_to_programs(run, report);
@@ -355,14 +492,27 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_stored stored;
     static struct bz_stored own;
     static struct bz_checkpoint_file file;
-    struct bz_run run = {.runs = RUNS_DEFAULT,
-                         .jobs = 1,
-                         .state = &state,
-                         .findings = &findings,
-                         .stored = &stored,
-                         .own = &own,
-                         .name = argv[0]};
-    int code = bz_run_options_parse(&run, argc, argv);
+    static struct run run;
+    run = (struct run){.job = {.runs = RUNS_DEFAULT, .draws_sizes = true},
+                       .jobs = 1,
+                       .state = &state,
+                       .findings = &findings,
+                       .stored = &stored,
+                       .own = &own,
+                       .name = argv[0]};
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &run,
+        .args_doc = "SCENARIO",
+        .arguments = &run.options.scenario,
+        .arguments_max = 1,
+        .plugins = BZ_PLUGINS_RUN,
+        .program = &run.options,
+        .check = check_options,
+        .doc = "Runs a scenario under many seeded schedules and judges every step. Exit status: 0 "
+               "nothing found, 1 a violation, 2 usage, 4 a required window was never hit, or a "
+               "warning with --strict, 5 interrupted or out of steps."};
+    int code = bz_options_parse(&syntax, argc, argv);
     run.ci.has_json = run.is_json;
     code = bz_ci_begin(&run.ci, argv[0], code, run.options.scenario, run.options.variant);
     bz_interrupt_catch();
@@ -371,23 +521,20 @@ int bz_command_run(int argc, char **argv) {
     findings.limits = run.search;
     findings.is_quiet = run.is_quiet;
     code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
-    code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.program, true);
+    code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.job.program, true);
     if (code != BZ_EXIT_OK) {
         return code;
     }
-    struct bz_run_report report = {.program = &run.program,
-                                   .seed_first = run.seed_first,
+    struct bz_run_report report = {.job = &run.job,
                                    .result = &result,
                                    .findings = &findings,
                                    .cut = &cut,
-                                   .is_strict = run.is_strict,
-                                   .draws_sizes = !run.has_default_sizes,
-                                   .stops_at_first = !run.keep_going};
+                                   .is_strict = run.is_strict};
     if (!run.is_json && !run.is_quiet) {
         bz_run_report_print_head(&report);
     }
     /* the report says what was found before something ran out */
-    (void)bz_program_measure(&run.program); /* a lack shows below */
+    (void)bz_program_measure(&run.job.program); /* a lack shows below */
     keep_earlier_findings(&run);
     code = try_stored(&run, &report);
     if (code != BZ_EXIT_OK) {
@@ -397,7 +544,7 @@ int bz_command_run(int argc, char **argv) {
         code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     report.exit_code = finish(&run, &report, &cut, code);
-    bz_findings_drop_cut(&cut);
+    bz_findings_drop(&cut);
     bz_findings_fini(&findings);
     return report.exit_code;
 }

@@ -1,24 +1,42 @@
-/* buzzer zoo: measures how soon each declared fault is found, and runs `buzzer` on the same seeds.
- * */
+/* buzzer zoo: how many schedules run until each declared fault is found, and whether the shipped
+ * primitives pass on the same seeds.
+ *
+ * An entry has several adjacent ranges of seeds, all of the same length. In each, it runs until an
+ * oracle is violated. The fault counts as found if that is the declared oracle. Then the twin, the
+ * variant `buzzer`, runs the same seeds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/program/settings.h"
-#include "sim/program/sizes.h"
 #include "sim/program/token.h"
+#include "sim/session/job.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/commands/time_to_failure.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/report.h"
 #include "traces/lack.h"
 
 #define RUNS_MAX UINT64_C(1000000000000)
 #define ENTRIES_MAX 256u
+#define RANGES_MAX 1000u
 #define PROJECT_WIDTH_MAX 28 /* longer names are cut; 'list variants' prints them in full */
+
+/* An entry under one order. */
+struct entry {
+    struct bz_job job; /* of the next range, with the declared settings */
+    uint32_t ranges_done;
+    uint32_t ranges_found;
+    uint64_t schedules[RANGES_MAX]; /* to the finding, for each range; 0: not found */
+    struct bz_finding finding;      /* the first; oracle NULL: none */
+    struct bz_finding other;        /* the first of another oracle; likewise */
+    const struct bz_variant *twin;  /* NULL: `buzzer` does not offer this primitive */
+    uint64_t twin_runs;             /* seeds that the twin ran */
+    struct bz_finding twin_other;   /* the twin's first violation; expected to be none */
+    bool is_interrupted;
+};
 
 struct zoo {
     const char *name;     /* for messages */
@@ -27,10 +45,13 @@ struct zoo {
     const char *wanted[ENTRIES_MAX + 1]; /* from the command line; NULL ends the list */
     bool is_json;
     struct bz_progress progress;
-    struct bz_ttf_config config;
-    struct bz_ttf *entries; /* one for each variant and order */
+    uint64_t seed_first;
+    uint64_t runs;   /* the length of a range */
+    uint32_t ranges; /* of an entry */
+    uint32_t jobs;
+    bool has_default_sizes;
+    struct entry *entries; /* one for each variant and order */
     size_t entry_count;
-    const char *lack; /* what ran out */
     uint64_t ranges_done;
     uint64_t ranges_found;
 };
@@ -46,7 +67,7 @@ static void parse_order(struct bz_parse *state, void *target, const char *option
 }
 
 static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
-    ((struct zoo *)target)->config.has_default_sizes = bz_option_default_sizes(state, option, text);
+    ((struct zoo *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
 }
 
 static const struct bz_option options[] = {
@@ -55,13 +76,13 @@ static const struct bz_option options[] = {
     {"order", "any|fifo", "Only this order (default: both)", BZ_OPTION_PARSED,
      .parse = parse_order},
     {"runs", "N", "Maximum number of schedules in one range (default 10000)", BZ_OPTION_NUMBER,
-     offsetof(struct zoo, config.runs), .least = 1, .most = RUNS_MAX},
+     offsetof(struct zoo, runs), .least = 1, .most = RUNS_MAX},
     {"repetitions", "R", "Number of ranges of seeds for each mean (default 5)", BZ_OPTION_NUMBER32,
-     offsetof(struct zoo, config.ranges), .least = 1, .most = BZ_TTF_RANGES_MAX},
+     offsetof(struct zoo, ranges), .least = 1, .most = RANGES_MAX},
     {"seed-first", "N", "First seed of the first range (default 0)", BZ_OPTION_NUMBER,
-     offsetof(struct zoo, config.seed_first), .most = UINT64_MAX},
+     offsetof(struct zoo, seed_first), .most = UINT64_MAX},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct zoo, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
+     BZ_OPTION_NUMBER32, offsetof(struct zoo, jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .parse = set_sizes},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct zoo, is_json)},
     {NULL},
@@ -112,6 +133,25 @@ static bool plugins_declare_faults(void) {
     return *next != NULL;
 }
 
+/* In its declared scenario and settings. False with a message. */
+static bool set_up(const struct zoo *zoo, struct entry *entry, const struct bz_variant *variant,
+                   enum bz_order order, char *error, size_t error_bytes) {
+    const struct bz_fault *fault = variant->fault;
+    struct bz_program *program = &entry->job.program;
+    if (!bz_program_find(program, &bz_cli_catalog, fault->scenario, variant->name, zoo->strategy,
+                         error, error_bytes) ||
+        (fault->settings != NULL &&
+         !bz_program_set_list(program, fault->settings, error, error_bytes))) {
+        return false;
+    }
+    program->order = order;
+    entry->job.seed_first = zoo->seed_first;
+    entry->job.runs = zoo->runs;
+    entry->job.draws_sizes = !zoo->has_default_sizes;
+    entry->twin = bz_catalog_twin(&bz_cli_catalog, variant, program->args.primitive);
+    return true;
+}
+
 static int collect_entries(struct zoo *zoo) {
     char error[BZ_ERROR_BYTES];
     size_t variants = 0;
@@ -125,12 +165,12 @@ static int collect_entries(struct zoo *zoo) {
     zoo->entries =
         bz_lack_check(calloc(variants * BZ_ORDER_COUNT + 1, sizeof *zoo->entries), "the entries");
     for (size_t index = 0; index < variants; index++) {
-        const struct bz_variant *entry = bz_cli_catalog.variants[index];
+        const struct bz_variant *variant = bz_cli_catalog.variants[index];
         for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
-            if (is_wanted(zoo, entry, order) &&
-                !bz_ttf_init(&zoo->entries[zoo->entry_count++], entry, zoo->strategy,
-                             (enum bz_order)order, error, sizeof error)) {
-                return bz_cli_fail(zoo->name, BZ_EXIT_USAGE, "%s: %s", entry->name, error);
+            if (is_wanted(zoo, variant, order) &&
+                !set_up(zoo, &zoo->entries[zoo->entry_count++], variant, (enum bz_order)order,
+                        error, sizeof error)) {
+                return bz_cli_fail(zoo->name, BZ_EXIT_USAGE, "%s: %s", variant->name, error);
             }
         }
     }
@@ -141,31 +181,90 @@ static int collect_entries(struct zoo *zoo) {
                      "nothing was checked: none of the selected faults is reachable in this order");
 }
 
-static void show_progress(void *context) {
+/* --- the ranges ------------------------------------------------------------------------------- */
+
+static bool poll_range(void *context, const struct bz_campaign_result *so_far) {
     struct zoo *zoo = context;
+    (void)so_far;
     bz_progress_show(&zoo->progress, zoo->ranges_done, zoo->ranges_found);
+    return bz_interrupt_requested == 0;
 }
 
-static bool run_all(struct zoo *zoo) {
-    bool is_ok = true;
+static int run_job(struct zoo *zoo, const struct bz_job *job, struct bz_campaign_result *result) {
+    struct bz_campaign_config config = bz_job_campaign(job);
+    config.jobs = zoo->jobs;
+    config.stop = &bz_interrupt_requested;
+    config.poll = poll_range;
+    config.context = zoo;
+    return bz_campaign_run(&config, result)
+               ? BZ_EXIT_OK
+               : bz_cli_fail(zoo->name, BZ_EXIT_INTERNAL, "%s", result->lack);
+}
+
+static int run_twin(struct zoo *zoo, struct entry *entry, uint64_t runs) {
+    static struct bz_campaign_result result;
+    static struct bz_job job;
+    job = entry->job;
+    job.program.variant = entry->twin;
+    job.runs = runs;
+    int code = run_job(zoo, &job, &result);
+    entry->twin_runs += result.runs;
+    entry->is_interrupted |= result.is_interrupted;
+    if (result.violations > 0 && entry->twin_other.violation.oracle == NULL) {
+        entry->twin_other = result.findings[0];
+    }
+    return code;
+}
+
+static int run_range(struct zoo *zoo, struct entry *entry) {
+    static struct bz_campaign_result result;
+    const char *oracle = entry->job.program.variant->fault->oracle;
+    int code = run_job(zoo, &entry->job, &result);
+    entry->is_interrupted |= result.is_interrupted;
+    if (code != BZ_EXIT_OK || result.is_interrupted) {
+        return code;
+    }
+    uint32_t range = entry->ranges_done++;
+    if (result.violations > 0 && strcmp(result.findings[0].violation.oracle, oracle) == 0) {
+        entry->finding = entry->ranges_found == 0 ? result.findings[0] : entry->finding;
+        entry->ranges_found++;
+        entry->schedules[range] = result.runs;
+        zoo->ranges_found++;
+    } else if (result.violations > 0 && entry->other.violation.oracle == NULL) {
+        entry->other = result.findings[0];
+    }
+    code = entry->twin == NULL ? code : run_twin(zoo, entry, result.runs);
+    entry->job.seed_first += zoo->runs;
+    return code;
+}
+
+static int run_all(struct zoo *zoo) {
+    int code = BZ_EXIT_OK;
     bz_interrupt_catch();
-    bz_progress_begin(&zoo->progress, false, zoo->entry_count * zoo->config.ranges, 0);
+    bz_progress_begin(&zoo->progress, false, zoo->entry_count * zoo->ranges, 0);
     zoo->progress.unit = "ranges";
-    for (size_t index = 0; is_ok && index < zoo->entry_count; index++) {
-        struct bz_ttf *ttf = &zoo->entries[index];
-        uint32_t found_before = 0;
-        while (is_ok && ttf->ranges_done < zoo->config.ranges && bz_interrupt_requested == 0) {
-            is_ok = bz_ttf_run_range(ttf, &zoo->config);
-            zoo->lack = ttf->lack;
+    for (size_t index = 0; code == BZ_EXIT_OK && index < zoo->entry_count; index++) {
+        struct entry *entry = &zoo->entries[index];
+        while (code == BZ_EXIT_OK && entry->ranges_done < zoo->ranges &&
+               bz_interrupt_requested == 0) {
+            code = run_range(zoo, entry);
             zoo->ranges_done++;
-            zoo->ranges_found += ttf->ranges_found - found_before;
-            found_before = ttf->ranges_found;
-            show_progress(zoo);
+            bz_progress_show(&zoo->progress, zoo->ranges_done, zoo->ranges_found);
         }
-        ttf->is_interrupted |= ttf->ranges_done < zoo->config.ranges;
+        entry->is_interrupted |= entry->ranges_done < zoo->ranges;
     }
     bz_progress_end(&zoo->progress);
-    return is_ok;
+    return code;
+}
+
+/* The mean number of schedules to the finding, in tenths; 0 if it was never found. */
+static uint64_t mean_tenths(const struct entry *entry) {
+    uint64_t count = entry->ranges_found;
+    uint64_t sum = 0;
+    for (uint32_t range = 0; range < entry->ranges_done; range++) {
+        sum += entry->schedules[range];
+    }
+    return count == 0 ? 0 : (sum * 10 + count / 2) / count;
 }
 
 /* --- what came of it -------------------------------------------------------------------------- */
@@ -184,17 +283,17 @@ static struct tally count(const struct zoo *zoo) {
     struct tally tally = {.is_twin_silent = true};
     bool is_found = true;
     for (size_t index = 0; index < zoo->entry_count; index++) {
-        const struct bz_ttf *ttf = &zoo->entries[index];
-        bool is_last =
-            index + 1 == zoo->entry_count || ttf[1].program.variant != ttf->program.variant;
-        is_found &= bz_ttf_is_found(ttf, &zoo->config);
+        const struct entry *entry = &zoo->entries[index];
+        bool is_last = index + 1 == zoo->entry_count ||
+                       entry[1].job.program.variant != entry->job.program.variant;
+        is_found &= entry->ranges_found == zoo->ranges;
         tally.entries += is_last;
         tally.found += is_last && is_found;
         is_found |= is_last;
-        tally.twin_runs += ttf->twin_runs;
-        tally.rows_without_twin += ttf->twin == NULL;
-        tally.is_twin_silent &= ttf->twin_other.violation.oracle == NULL;
-        tally.is_interrupted |= ttf->is_interrupted;
+        tally.twin_runs += entry->twin_runs;
+        tally.rows_without_twin += entry->twin == NULL;
+        tally.is_twin_silent &= entry->twin_other.violation.oracle == NULL;
+        tally.is_interrupted |= entry->is_interrupted;
     }
     tally.exit_code = tally.is_interrupted           ? BZ_EXIT_INTERRUPTED
                       : !tally.is_twin_silent        ? BZ_EXIT_VIOLATION
@@ -203,36 +302,34 @@ static struct tally count(const struct zoo *zoo) {
     return tally;
 }
 
-static const char *token_of(const struct bz_ttf *ttf, const struct bz_variant *variant,
+static const char *token_of(const struct entry *entry, const struct bz_variant *variant,
                             const struct bz_finding *finding, char *token, size_t token_bytes) {
-    struct bz_program program = ttf->program;
-    if (ttf->draws_sizes) {
-        bz_sizes_draw(&ttf->program, finding->seed, &program);
-    }
+    struct bz_program program;
+    bz_job_program(&entry->job, finding->seed, &program);
     program.variant = variant;
     return bz_token_format(&program, finding->seed, finding->digest, token, token_bytes);
 }
 
-static const char *twin_word(const struct bz_ttf *ttf) {
-    if (ttf->twin == NULL) {
+static const char *twin_word(const struct entry *entry) {
+    if (entry->twin == NULL) {
         return "offers none";
     }
-    return ttf->twin_other.violation.oracle != NULL ? "NOT SILENT"
-           : ttf->twin_runs == 0                    ? "not run"
-                                                    : "silent";
+    return entry->twin_other.violation.oracle != NULL ? "NOT SILENT"
+           : entry->twin_runs == 0                    ? "not run"
+                                                      : "silent";
 }
 
 /* Prints unexpected findings below the row. */
-static void print_remarks(const struct bz_ttf *ttf) {
+static void print_remarks(const struct entry *entry) {
     char token[BZ_TOKEN_BYTES];
-    if (ttf->other.violation.oracle != NULL) {
-        printf("    %s was violated first, and not %s: %s\n", ttf->other.violation.oracle,
-               ttf->program.variant->fault->oracle,
-               token_of(ttf, ttf->program.variant, &ttf->other, token, sizeof token));
+    if (entry->other.violation.oracle != NULL) {
+        printf("    %s was violated first, and not %s: %s\n", entry->other.violation.oracle,
+               entry->job.program.variant->fault->oracle,
+               token_of(entry, entry->job.program.variant, &entry->other, token, sizeof token));
     }
-    if (ttf->twin_other.violation.oracle != NULL) {
-        printf("    %s was violated by buzzer: %s\n", ttf->twin_other.violation.oracle,
-               token_of(ttf, ttf->twin, &ttf->twin_other, token, sizeof token));
+    if (entry->twin_other.violation.oracle != NULL) {
+        printf("    %s was violated by buzzer: %s\n", entry->twin_other.violation.oracle,
+               token_of(entry, entry->twin, &entry->twin_other, token, sizeof token));
     }
 }
 
@@ -240,9 +337,9 @@ static void print_table(const struct zoo *zoo) {
     int name_width = 5;
     int project_width = 7;
     for (size_t index = 0; index < zoo->entry_count; index++) {
-        const struct bz_variant *entry = zoo->entries[index].program.variant;
-        int name = (int)strlen(entry->name);
-        int project = (int)strlen(entry->fault->project);
+        const struct bz_variant *variant = zoo->entries[index].job.program.variant;
+        int name = (int)strlen(variant->name);
+        int project = (int)strlen(variant->fault->project);
         name_width = name > name_width ? name : name_width;
         project_width = project > project_width ? project : project_width;
     }
@@ -250,23 +347,23 @@ static void print_table(const struct zoo *zoo) {
     printf("%-*s  %-*s  %-5s  %-19s %10s  %s\n", name_width, "entry", project_width, "project",
            "order", "found by", "schedules", "buzzer");
     for (size_t index = 0; index < zoo->entry_count; index++) {
-        const struct bz_ttf *ttf = &zoo->entries[index];
-        const struct bz_fault *fault = ttf->program.variant->fault;
-        uint64_t mean = bz_ttf_mean_tenths(ttf);
+        const struct entry *entry = &zoo->entries[index];
+        const struct bz_fault *fault = entry->job.program.variant->fault;
+        uint64_t mean = mean_tenths(entry);
         char found[48];
         char schedules[32] = "-";
         snprintf(found, sizeof found, "%s", fault->oracle);
-        if (ttf->ranges_found < zoo->config.ranges) {
-            snprintf(found, sizeof found, "%s %u of %u", ttf->is_interrupted ? "stopped" : "NOT",
-                     ttf->ranges_found, zoo->config.ranges);
+        if (entry->ranges_found < zoo->ranges) {
+            snprintf(found, sizeof found, "%s %u of %u", entry->is_interrupted ? "stopped" : "NOT",
+                     entry->ranges_found, zoo->ranges);
         }
-        if (ttf->ranges_found > 0) {
+        if (entry->ranges_found > 0) {
             snprintf(schedules, sizeof schedules, "%" PRIu64 ".%" PRIu64, mean / 10, mean % 10);
         }
-        printf("%-*s  %-*.*s  %-5s  %-19s %10s  %s\n", name_width, ttf->program.variant->name,
-               project_width, project_width, fault->project, bz_order_name(ttf->program.order),
-               found, schedules, twin_word(ttf));
-        print_remarks(ttf);
+        printf("%-*s  %-*.*s  %-5s  %-19s %10s  %s\n", name_width, entry->job.program.variant->name,
+               project_width, project_width, fault->project,
+               bz_order_name(entry->job.program.order), found, schedules, twin_word(entry));
+        print_remarks(entry);
     }
 }
 
@@ -274,7 +371,7 @@ static void print_text(const struct zoo *zoo, const struct tally *tally) {
     print_table(zoo);
     printf("\n%zu entries, %zu found: each by the oracle that it declares, before any other, in %u "
            "of %u ranges\n",
-           tally->entries, tally->found, zoo->config.ranges, zoo->config.ranges);
+           tally->entries, tally->found, zoo->ranges, zoo->ranges);
     printf("buzzer, on the same %" PRIu64 " seeds, scenarios and settings: %s\n", tally->twin_runs,
            tally->is_twin_silent ? "silent" : "NOT SILENT");
     if (tally->rows_without_twin > 0) {
@@ -285,7 +382,7 @@ static void print_text(const struct zoo *zoo, const struct tally *tally) {
     }
 }
 
-static void add_finding(struct bz_json *object, const char *key, const struct bz_ttf *ttf,
+static void add_finding(struct bz_json *object, const char *key, const struct entry *entry,
                         const struct bz_variant *variant, const struct bz_finding *finding) {
     char token[BZ_TOKEN_BYTES];
     if (finding->violation.oracle == NULL) {
@@ -296,42 +393,42 @@ static void add_finding(struct bz_json *object, const char *key, const struct bz
     bz_json_add_string(item, "oracle", finding->violation.oracle);
     bz_json_add_hex(item, "seed", finding->seed);
     bz_json_add_string(item, "message", finding->violation.message);
-    bz_json_add_string(item, "token", token_of(ttf, variant, finding, token, sizeof token));
+    bz_json_add_string(item, "token", token_of(entry, variant, finding, token, sizeof token));
 }
 
-static void add_entry(struct bz_json *results, const struct zoo *zoo, const struct bz_ttf *ttf) {
-    const struct bz_variant *entry = ttf->program.variant;
+static void add_entry(struct bz_json *results, const struct zoo *zoo, const struct entry *entry) {
+    const struct bz_variant *variant = entry->job.program.variant;
     struct bz_json *item = bz_json_append_object(results);
-    bz_json_add_string(item, "entry", entry->name);
-    bz_json_add_string(item, "project", entry->fault->project);
-    bz_json_add_string(item, "issue", entry->fault->issue);
-    bz_json_add_string(item, "oracle", entry->fault->oracle);
-    bz_json_add_program(item, &ttf->program);
-    bz_json_add_bool(item, "found", bz_ttf_is_found(ttf, &zoo->config));
-    bz_json_add_number(item, "ranges_found", ttf->ranges_found);
-    bz_json_add_number(item, "ranges_done", ttf->ranges_done);
-    if (ttf->ranges_found > 0) {
-        bz_json_add_decimal(item, "mean_schedules", (double)bz_ttf_mean_tenths(ttf) / 10);
+    bz_json_add_string(item, "entry", variant->name);
+    bz_json_add_string(item, "project", variant->fault->project);
+    bz_json_add_string(item, "issue", variant->fault->issue);
+    bz_json_add_string(item, "oracle", variant->fault->oracle);
+    bz_json_add_program(item, &entry->job.program);
+    bz_json_add_bool(item, "found", entry->ranges_found == zoo->ranges);
+    bz_json_add_number(item, "ranges_found", entry->ranges_found);
+    bz_json_add_number(item, "ranges_done", entry->ranges_done);
+    if (entry->ranges_found > 0) {
+        bz_json_add_decimal(item, "mean_schedules", (double)mean_tenths(entry) / 10);
     } else {
         bz_json_add_string(item, "mean_schedules", NULL);
     }
     struct bz_json *schedules = bz_json_add_array(item, "schedules");
-    for (uint32_t range = 0; range < ttf->ranges_done; range++) {
-        bz_json_append_number(schedules, ttf->schedules[range]);
+    for (uint32_t range = 0; range < entry->ranges_done; range++) {
+        bz_json_append_number(schedules, entry->schedules[range]);
     }
-    add_finding(item, "first", ttf, entry, &ttf->finding);
-    add_finding(item, "other", ttf, entry, &ttf->other);
-    bz_json_add_bool(item, "twin_offers_it", ttf->twin != NULL);
-    bz_json_add_number(item, "twin_runs", ttf->twin_runs);
-    add_finding(item, "twin_violation", ttf, ttf->twin, &ttf->twin_other);
+    add_finding(item, "first", entry, variant, &entry->finding);
+    add_finding(item, "other", entry, variant, &entry->other);
+    bz_json_add_bool(item, "twin_offers_it", entry->twin != NULL);
+    bz_json_add_number(item, "twin_runs", entry->twin_runs);
+    add_finding(item, "twin_violation", entry, entry->twin, &entry->twin_other);
 }
 
 static void print_json(const struct zoo *zoo, const struct tally *tally) {
     struct bz_json *root = bz_json_new_object();
-    bz_json_add_string(root, "strategy", zoo->entries[0].program.strategy->name);
-    bz_json_add_number(root, "runs", zoo->config.runs);
-    bz_json_add_hex(root, "seed_first", zoo->config.seed_first);
-    bz_json_add_number(root, "repetitions", zoo->config.ranges);
+    bz_json_add_string(root, "strategy", zoo->entries[0].job.program.strategy->name);
+    bz_json_add_number(root, "runs", zoo->runs);
+    bz_json_add_hex(root, "seed_first", zoo->seed_first);
+    bz_json_add_number(root, "repetitions", zoo->ranges);
     struct bz_json *results = bz_json_add_array(root, "results");
     for (size_t index = 0; index < zoo->entry_count; index++) {
         add_entry(results, zoo, &zoo->entries[index]);
@@ -347,14 +444,8 @@ static void print_json(const struct zoo *zoo, const struct tally *tally) {
 
 int bz_command_zoo(int argc, char **argv) {
     static struct zoo zoo;
-    zoo = (struct zoo){.name = argv[0],
-                       .is_order_wanted = {true, true},
-                       .config = {.runs = 10000,
-                                  .ranges = 5,
-                                  .jobs = 1,
-                                  .stop = &bz_interrupt_requested,
-                                  .poll = show_progress,
-                                  .context = &zoo}};
+    zoo = (struct zoo){
+        .name = argv[0], .is_order_wanted = {true, true}, .runs = 10000, .ranges = 5, .jobs = 1};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &zoo,
@@ -368,9 +459,7 @@ int bz_command_zoo(int argc, char **argv) {
     int code = bz_options_parse(&syntax, argc, argv);
     code = code == BZ_EXIT_OK ? check_wanted(&zoo) : code;
     code = code == BZ_EXIT_OK ? collect_entries(&zoo) : code;
-    if (code == BZ_EXIT_OK && !run_all(&zoo)) {
-        code = bz_cli_fail(zoo.name, BZ_EXIT_INTERNAL, "%s", zoo.lack);
-    }
+    code = code == BZ_EXIT_OK ? run_all(&zoo) : code;
     if (code == BZ_EXIT_OK) {
         struct tally tally = count(&zoo);
         code = tally.exit_code;

@@ -210,12 +210,10 @@ static bool scenarios_fit(const struct bz_scenario_plugin *table, char *error, s
 
 /* --- the catalog ------------------------------------------------------------------------------ */
 
-/* The lists of the catalog after the first plug-in that adds to them; allocated. */
-static const struct bz_variant **longer_variants;
-static const struct bz_scenario **longer_scenarios;
+static bool are_loaded; /* at least a part of one is in the catalog */
 
 bool bz_plugins_are_loaded(void) {
-    return longer_variants != NULL || longer_scenarios != NULL;
+    return are_loaded;
 }
 
 const char *bz_plugins_file(const void *part) {
@@ -270,18 +268,6 @@ static bool fail_taken(const char *kind, const char *name, const char *holder, c
 /* Checks each and appends it to the catalog. False with a message. */
 static bool add_variants(const struct bz_plugin *table, char *error, size_t error_bytes) {
     char what[BZ_ERROR_BYTES];
-    size_t count = 0;
-    while (bz_cli_catalog.variants[count] != NULL) {
-        count++;
-    }
-    const struct bz_variant **list = bz_lack_check(
-        realloc(longer_variants, (count + PARTS_MAX + 1) * sizeof *list), "the list of variants");
-    if (longer_variants == NULL) {
-        memcpy(list, bz_cli_catalog.variants, count * sizeof *list);
-    }
-    longer_variants = list;
-    list[count] = NULL;
-    bz_cli_catalog.variants = list;
     for (unsigned index = 0; table->variants[index] != NULL; index++) {
         const struct bz_variant *variant = table->variants[index];
         if (index == PARTS_MAX) {
@@ -296,26 +282,14 @@ static bool add_variants(const struct bz_plugin *table, char *error, size_t erro
         if (other != NULL) {
             return fail_taken("variant", variant->name, bz_plugins_file(other), error, error_bytes);
         }
-        list[count++] = variant;
-        list[count] = NULL;
+        bz_catalog_add_variant(&bz_cli_catalog, variant);
+        are_loaded = true;
     }
     return true;
 }
 
 static bool add_scenarios(const struct bz_scenario_plugin *table, char *error, size_t error_bytes) {
     char what[BZ_ERROR_BYTES];
-    size_t count = 0;
-    while (bz_cli_catalog.scenarios[count] != NULL) {
-        count++;
-    }
-    const struct bz_scenario **list = bz_lack_check(
-        realloc(longer_scenarios, (count + PARTS_MAX + 1) * sizeof *list), "the list of scenarios");
-    if (longer_scenarios == NULL) {
-        memcpy(list, bz_cli_catalog.scenarios, count * sizeof *list);
-    }
-    longer_scenarios = list;
-    list[count] = NULL;
-    bz_cli_catalog.scenarios = list;
     for (unsigned index = 0; table->scenarios[index] != NULL; index++) {
         const struct bz_scenario *scenario = table->scenarios[index];
         if (index == PARTS_MAX) {
@@ -335,8 +309,8 @@ static bool add_scenarios(const struct bz_scenario_plugin *table, char *error, s
             return fail_taken("scenario", scenario->name, bz_plugins_file(other), error,
                               error_bytes);
         }
-        list[count++] = scenario;
-        list[count] = NULL;
+        bz_catalog_add_scenario(&bz_cli_catalog, scenario);
+        are_loaded = true;
     }
     return true;
 }

@@ -201,7 +201,7 @@ static const char *plural(uint64_t count) {
 static void add_cut(struct bz_case *whole, const struct bz_run_report *report) {
     struct capture capture = {.out = NULL};
     struct bz_diagnosis diagnosis = {.trace = &report->cut->trace,
-                                     .variant = report->program->variant,
+                                     .variant = report->job->program.variant,
                                      .token = report->cut->token};
     if (report->cut->token[0] == '\0') {
         return;
@@ -235,11 +235,11 @@ static void add_windows(struct bz_outcome *outcome, const struct bz_run_stats *s
 
 static void add_counts(struct bz_outcome *outcome, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
-    bz_outcome_property(outcome, "sizes", "%s", report->draws_sizes ? "drawn" : "default");
-    bz_outcome_property(outcome, "seed_first", "0x%" PRIx64, report->seed_first);
+    bz_outcome_property(outcome, "sizes", "%s", report->job->draws_sizes ? "drawn" : "default");
+    bz_outcome_property(outcome, "seed_first", "0x%" PRIx64, report->job->seed_first);
     if (result->runs > 0) {
         bz_outcome_property(outcome, "seed_last", "0x%" PRIx64,
-                            report->seed_first + (result->runs - 1));
+                            report->job->seed_first + (result->runs - 1));
     }
     bz_outcome_property(outcome, "runs", "%" PRIu64, result->runs);
     bz_outcome_property(outcome, "steps", "%" PRIu64, result->stats.steps);
@@ -271,7 +271,7 @@ void bz_cases_of_run(struct bz_outcome *outcome, const struct bz_run_report *rep
     const struct bz_campaign_result *result = report->result;
     struct capture capture = {.out = NULL};
     struct bz_text why = {0};
-    begin(outcome, "run", report->program, true);
+    begin(outcome, "run", &report->job->program, true);
     struct bz_case *whole = add_whole(outcome, report->exit_code);
     add_counts(outcome, report);
     outcome->stats = &result->stats;
@@ -288,10 +288,10 @@ void bz_cases_of_run(struct bz_outcome *outcome, const struct bz_run_report *rep
     bz_text_fini(&why);
     add_cut(whole, report);
     for (uint32_t index = 0; index < report->findings->count; index++) {
-        add_finding(outcome, &report->findings->items[index], report->program, result->runs);
+        add_finding(outcome, &report->findings->items[index], &report->job->program, result->runs);
     }
-    add_stored(outcome, stored, report->program);
-    add_stored(outcome, own, report->program);
+    add_stored(outcome, stored, &report->job->program);
+    add_stored(outcome, own, &report->job->program);
     bz_text_add(&whole->message, "%" PRIu64 " violation%s in %" PRIu64 " run%s", result->violations,
                 plural(result->violations), result->runs, plural(result->runs));
     if (report->stored_failed > 0) {

@@ -7,15 +7,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/session/campaign.h"
+#include "sim/session/job.h"
 #include "tools/cli/require_window.h"
 #include "tools/report/warnings.h"
 #include "tools/session/findings.h"
 #include "traces/json.h"
 
 struct bz_run_report {
-    const struct bz_program *program;
-    uint64_t seed_first;
+    const struct bz_job *job;
     const struct bz_campaign_result *result;
     const struct bz_kept_findings *findings;
     const struct bz_kept_finding
@@ -28,8 +27,6 @@ struct bz_run_report {
     struct bz_warnings warnings;
     uint64_t stored_failed; /* traces that were tried before: no part of the campaign */
     bool is_strict;         /* warnings make it fail */
-    bool draws_sizes;       /* see sim/program/sizes.h */
-    bool stops_at_first;    /* violation: without --keep-going */
     int exit_code;
 };
 
@@ -62,8 +59,8 @@ int bz_run_report_exit_code(const struct bz_run_report *report);
 
 /* --- JSON */
 
-/* The document of `run --json`; the caller frees it. */
-struct bz_json *bz_run_report_json(const struct bz_run_report *report);
+/* Adds the members of the document of `run --json`. */
+void bz_run_report_add_json(struct bz_json *root, const struct bz_run_report *report);
 
 /* Adds the scenario, variant, strategy, order and other settings. */
 void bz_json_add_program(struct bz_json *object, const struct bz_program *program);

@@ -87,13 +87,13 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
     bz_text_fini(&command);
     bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
     bz_json_add_bool(item, "declared", is_declared);
-    bz_json_add_bool(item, "fifo_searched", finding->fifo_is_searched);
+    bz_json_add_bool(item, "fifo_searched", finding->fifo.is_searched);
     bz_json_add_string(item, "fifo_token",
-                       finding->fifo_token[0] != '\0' ? finding->fifo_token : NULL);
+                       finding->fifo.token[0] != '\0' ? finding->fifo.token : NULL);
     bz_json_add_string(item, "fifo_trace",
-                       finding->fifo_path[0] != '\0' ? finding->fifo_path : NULL);
-    if (finding->fifo_token[0] == '\0' && finding->fifo_end[0] != '\0') {
-        bz_json_add_string(item, "fifo_end", finding->fifo_end);
+                       finding->fifo.path[0] != '\0' ? finding->fifo.path : NULL);
+    if (finding->fifo.token[0] == '\0' && finding->fifo.end[0] != '\0') {
+        bz_json_add_string(item, "fifo_end", finding->fifo.end);
     }
     if (finding->is_shrunk) {
         struct bz_json *small = bz_json_add_object(item, "shrunk");
@@ -118,17 +118,16 @@ static bool add_violations(struct bz_json *object, const struct bz_run_report *r
     for (uint32_t index = 0; index < report->findings->count; index++) {
         is_declared_found |=
             bz_json_add_violation(bz_json_append_object(violations),
-                                  &report->findings->items[index], report->program->variant);
+                                  &report->findings->items[index], report->job->program.variant);
     }
     return is_declared_found;
 }
 
-struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
+void bz_run_report_add_json(struct bz_json *root, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
-    struct bz_json *root = bz_json_new_object();
-    bz_json_add_program(root, report->program);
-    bz_json_add_string(root, "sizes", report->draws_sizes ? "drawn" : "default");
-    bz_json_add_hex(root, "seed_first", report->seed_first);
+    bz_json_add_program(root, &report->job->program);
+    bz_json_add_string(root, "sizes", report->job->draws_sizes ? "drawn" : "default");
+    bz_json_add_hex(root, "seed_first", report->job->seed_first);
     bz_json_add_number(root, "runs", result->runs);
     bz_json_add_number(root, "steps", result->stats.steps);
     bz_json_add_decimal(root, "seconds", report->seconds);
@@ -139,6 +138,7 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_number(handoffs, "seen_once", result->handoff_orders_once);
     bz_json_add_number(handoffs, "new_ppm", result->handoff_new_ppm);
     bz_json_add_bool(handoffs, "is_exact", result->handoff_is_exact);
+    bz_json_add_number(root, "situations", result->situations);
     bz_json_add_number(root, "injected", result->stats.injected);
     bz_json_add_number(root, "out_of_steps", result->out_of_steps);
     struct bz_json *cut = report->cut->token[0] == '\0' ? NULL : bz_json_add_object(root, "cut");
@@ -169,7 +169,6 @@ struct bz_json *bz_run_report_json(const struct bz_run_report *report) {
     bz_json_add_string(root, "end", bz_run_report_end(report));
     bz_json_add_number(root, "exit_code", (uint64_t)report->exit_code);
     bz_json_add_digest(root, "digest", result->digest);
-    return root;
 }
 
 void bz_json_add_replay(struct bz_json *object, const struct bz_replay_report *report) {

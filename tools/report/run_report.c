@@ -47,10 +47,10 @@ static void print_sizes(const struct bz_program *program) {
 }
 
 void bz_run_report_print_head(const struct bz_run_report *report) {
-    printf("SEED 0x%" PRIx64 "\n", report->seed_first);
-    bz_run_report_print_program(report->program);
-    if (report->draws_sizes) {
-        print_sizes(report->program);
+    printf("SEED 0x%" PRIx64 "\n", report->job->seed_first);
+    bz_run_report_print_program(&report->job->program);
+    if (report->job->draws_sizes) {
+        print_sizes(&report->job->program);
     }
     printf("\n");
     fflush(stdout); /* before a seed can kill the program */
@@ -153,18 +153,18 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
     if (finding->is_shrunk) {
         fprintf(out, "        %s\n", finding->small_end);
     }
-    if (finding->fifo_token[0] != '\0') {
-        bool needs_lag = finding->fifo_lag_ns > 0;
+    if (finding->fifo.token[0] != '\0') {
+        bool needs_lag = finding->fifo.lag_ns > 0;
         fprintf(out, "fifo    also reachable on a %sFIFO loop%s%s: %s\n", needs_lag ? "" : "plain ",
                 needs_lag ? " with slow steps, in sum " : "",
-                needs_lag ? bz_cli_time_text(finding->fifo_lag_ns) : "", finding->fifo_token);
-        if (finding->fifo_path[0] != '\0') {
-            fprintf(out, "fifo    %s\n", finding->fifo_path);
+                needs_lag ? bz_cli_time_text(finding->fifo.lag_ns) : "", finding->fifo.token);
+        if (finding->fifo.path[0] != '\0') {
+            fprintf(out, "fifo    %s\n", finding->fifo.path);
         }
-    } else if (finding->fifo_is_searched) {
+    } else if (finding->fifo.is_searched) {
         fprintf(out, "fifo    not found on a FIFO loop in %" PRIu64 " runs;\n        %s\n",
-                finding->fifo_runs,
-                finding->fifo_end[0] != '\0' ? finding->fifo_end
+                finding->fifo.runs,
+                finding->fifo.end[0] != '\0' ? finding->fifo.end
                                              : "--order fifo searches only those");
     }
 }
@@ -187,7 +187,7 @@ static void print_findings(const struct bz_run_report *report) {
         if (index > 0) {
             printf("\n");
         }
-        bz_run_report_print_finding(stdout, finding, report->program->variant);
+        bz_run_report_print_finding(stdout, finding, report->job->program.variant);
         if (result->violations > 1) {
             print_count(finding);
         }
@@ -208,7 +208,7 @@ static void print_findings(const struct bz_run_report *report) {
 
 const char *bz_run_report_end(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
-    bool is_stopped_by_finding = report->stops_at_first && result->violations > 0;
+    bool is_stopped_by_finding = !report->job->keep_going && result->violations > 0;
     return result->lack[0] != '\0'                          ? "no-resource"
            : report->is_stopped                             ? "interrupted"
            : is_stopped_by_finding                          ? "violation"
@@ -225,7 +225,7 @@ static void say_cut(FILE *out, const struct bz_run_report *report) {
         fprintf(out,
                 "nothing proved: none of the first %" PRIu64 " runs ended within %" PRIu32
                 " steps\n(--max-steps)%s, so the campaign stopped; --keep-going continues\n",
-                result->runs, report->program->steps_max,
+                result->runs, report->job->program.steps_max,
                 result->cut[0] == '\0' ? "" : " and the limit of a check");
     } else if (result->out_of_steps == result->runs) {
         fprintf(out, "nothing proved: no run ended within %s (--max-steps)\n", the_limit(result));
@@ -286,9 +286,10 @@ void bz_run_report_print(const struct bz_run_report *report, bool is_quiet) {
         print_findings(report);
     }
     if (report->cut->token[0] != '\0') {
-        bz_diagnosis_print_cut(stdout, &(struct bz_diagnosis){.trace = &report->cut->trace,
-                                                              .variant = report->program->variant,
-                                                              .token = report->cut->token});
+        bz_diagnosis_print_cut(stdout,
+                               &(struct bz_diagnosis){.trace = &report->cut->trace,
+                                                      .variant = report->job->program.variant,
+                                                      .token = report->cut->token});
     }
     if (is_quiet) {
         if (result->lack[0] == '\0') { /* else there is a message already */

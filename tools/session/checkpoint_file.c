@@ -20,8 +20,12 @@
 #define INTERVAL_NS UINT64_C(1000000000)
 #define SHARE 20u /* of the time, one part at most */
 
-/* campaign.checkpoint, campaign-2.checkpoint, ... */
-static void set_path(struct bz_checkpoint_file *file, unsigned number) {
+static bool exists(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0 || errno != ENOENT;
+}
+
+bool bz_checkpoint_file_set_path(struct bz_checkpoint_file *file, unsigned number) {
     char suffix[16] = "";
     size_t length = strlen(file->folder);
     if (number > 1) {
@@ -29,20 +33,15 @@ static void set_path(struct bz_checkpoint_file *file, unsigned number) {
     }
     snprintf(file->path, sizeof file->path, "%.*s%scampaign%s.checkpoint", PATH_MAX - 64,
              file->folder, length > 0 && file->folder[length - 1] == '/' ? "" : "/", suffix);
-}
-
-static bool exists(const char *path) {
-    struct stat status;
-    return lstat(path, &status) == 0 || errno != ENOENT;
+    return exists(file->path);
 }
 
 static bool read_file(struct bz_checkpoint_file *file, struct bz_campaign_state *state, char *error,
                       size_t error_bytes) {
     size_t length;
     char *text = bz_file_read(file->path, BZ_CHECKPOINT_BYTES_MAX, &length, error, error_bytes);
-    bool is_read =
-        text != NULL && bz_checkpoint_parse(&file->checkpoint, state, &bz_cli_catalog, text, length,
-                                            file->path, error, error_bytes);
+    bool is_read = text != NULL && bz_checkpoint_parse(&file->job, state, &bz_cli_catalog, text,
+                                                       length, file->path, error, error_bytes);
     free(text);
     return is_read;
 }
@@ -59,8 +58,8 @@ void bz_checkpoint_file_write(struct bz_checkpoint_file *file,
     if (!is_last && now_ns < file->due_ns) {
         return;
     }
-    file->checkpoint.spent_ms = bz_checkpoint_file_spent_ms(file);
-    char *text = bz_checkpoint_print(&file->checkpoint, state);
+    file->job.spent_ms = bz_checkpoint_file_spent_ms(file);
+    char *text = bz_checkpoint_print(&file->job, state);
     bool is_written = bz_file_replace(file->path, text, strlen(text));
     int problem = errno;
     free(text);
@@ -77,8 +76,8 @@ void bz_checkpoint_file_write(struct bz_checkpoint_file *file,
 static bool is_free(const struct bz_checkpoint_file *file, struct bz_campaign_state *state) {
     struct bz_checkpoint_file other = *file;
     char error[BZ_ERROR_BYTES];
-    return !exists(file->path) || (read_file(&other, state, error, sizeof error) &&
-                                   bz_checkpoint_is_finished(&other.checkpoint, state));
+    return !exists(file->path) ||
+           (read_file(&other, state, error, sizeof error) && bz_job_is_finished(&other.job, state));
 }
 
 int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folder) {
@@ -86,9 +85,9 @@ int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folde
     unsigned number = 1;
     snprintf(file->folder, sizeof file->folder, "%s", folder);
     int lock = bz_findings_lock_folder(folder);
-    set_path(file, number);
+    (void)bz_checkpoint_file_set_path(file, number);
     while (number < NUMBER_MAX && !is_free(file, state)) {
-        set_path(file, ++number);
+        (void)bz_checkpoint_file_set_path(file, ++number);
     }
     file->began_ns = bz_wall_ns();
     bz_campaign_begin(state);
@@ -105,7 +104,7 @@ int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folde
 int bz_checkpoint_file_of_shard(struct bz_checkpoint_file *file, const char *folder,
                                 struct bz_campaign_state *state, bool *is_there) {
     char error[BZ_ERROR_BYTES];
-    struct bz_checkpoint wanted = file->checkpoint;
+    struct bz_job wanted = file->job;
     const struct bz_shard *shard = &wanted.shard;
     snprintf(file->folder, sizeof file->folder, "%s", folder);
     snprintf(file->path, sizeof file->path, "%.*s/shard-%" PRIu32 "-of-%" PRIu32 ".checkpoint",
@@ -121,12 +120,12 @@ int bz_checkpoint_file_of_shard(struct bz_checkpoint_file *file, const char *fol
         return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--shard: %s; delete it to start over",
                            error);
     }
-    if (bz_checkpoint_differs(&wanted, &file->checkpoint, error, sizeof error)) {
+    if (bz_job_differs(&wanted, &file->job, error, sizeof error)) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE,
                            "--shard: '%s' belongs to another campaign: %s; name another folder",
                            file->path, error);
     }
-    file->before_ms = file->checkpoint.spent_ms;
+    file->before_ms = file->job.spent_ms;
     file->due_ns = file->began_ns + INTERVAL_NS;
     return BZ_EXIT_OK;
 }
@@ -146,18 +145,16 @@ static void take_census(struct bz_checkpoint_file *file, struct bz_campaign_stat
                         struct census *census) {
     char error[BZ_ERROR_BYTES];
     *census = (struct census){.count = 0};
-    set_path(file, 1);
-    while (census->count < NUMBER_MAX && exists(file->path)) {
+    while (census->count < NUMBER_MAX && bz_checkpoint_file_set_path(file, census->count + 1)) {
         census->count++;
         if (!read_file(file, state, error, sizeof error) ||
-            !bz_checkpoint_is_finished(&file->checkpoint, state)) {
+            !bz_job_is_finished(&file->job, state)) {
             size_t used = strlen(census->list);
             snprintf(census->list + used, sizeof census->list - used, "%s%s", used > 0 ? ", " : "",
                      file->path);
             census->unfinished++;
             census->last_unfinished = census->count;
         }
-        set_path(file, census->count + 1);
     }
 }
 
@@ -165,7 +162,7 @@ static void take_census(struct bz_checkpoint_file *file, struct bz_campaign_stat
 static int choose(struct bz_checkpoint_file *file, struct bz_campaign_state *state) {
     struct census census;
     take_census(file, state, &census);
-    set_path(file, census.unfinished > 0 ? census.last_unfinished : 1);
+    (void)bz_checkpoint_file_set_path(file, census.unfinished > 0 ? census.last_unfinished : 1);
     if (census.count == 0) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE,
                            "--resume: there is no '%s': only a campaign with --out writes one",
@@ -219,7 +216,7 @@ int bz_checkpoint_file_open(struct bz_checkpoint_file *file, const char *argumen
     if (!read_file(file, state, error, sizeof error)) {
         return bz_cli_fail(file->name, BZ_EXIT_USAGE, "--resume: %s", error);
     }
-    file->before_ms = file->checkpoint.spent_ms;
+    file->before_ms = file->job.spent_ms;
     file->began_ns = bz_wall_ns();
     file->due_ns = file->began_ns + INTERVAL_NS;
     return BZ_EXIT_OK;
@@ -227,10 +224,10 @@ int bz_checkpoint_file_open(struct bz_checkpoint_file *file, const char *argumen
 
 int bz_checkpoint_file_check_code(const struct bz_checkpoint_file *file,
                                   const struct bz_campaign_state *state) {
-    const struct bz_checkpoint *checkpoint = &file->checkpoint;
-    uint64_t seed = checkpoint->seed_first + bz_checkpoint_first_run(checkpoint);
+    const struct bz_job *job = &file->job;
+    uint64_t seed = job->seed_first + bz_job_first_run(job);
     static struct bz_program program;
-    bz_checkpoint_program(checkpoint, seed, &program);
+    bz_job_program(job, seed, &program);
     bool is_measured = state->result.runs > 0 && bz_program_measure(&program);
     struct bz_world *world = is_measured ? bz_program_new_world(&program) : NULL;
     if (world == NULL) {
@@ -249,22 +246,13 @@ int bz_checkpoint_file_check_code(const struct bz_checkpoint_file *file,
                              file->path, seed, state->result.digest_first, digest);
 }
 
-void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict) {
+void bz_checkpoint_file_print_resume(const char *command, const char *place,
+                                     const struct bz_text *more) {
     const struct bz_contain *contain = &bz_cli_catalog.contain;
-    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a checkpoint");
-    struct bz_checkpoint_file other = *file;
-    struct census census;
-    char place[2 * PATH_MAX];
-    struct bz_text plugins = {0};
-    take_census(&other, state, &census);
-    free(state);
-    bz_plugins_add_options(&plugins, file->checkpoint.program.scenario,
-                           file->checkpoint.program.variant);
+    char quoted[2 * PATH_MAX];
     fflush(stdout);
-    fprintf(stderr, "to continue: %s run --resume %s%s%s", bz_cli_program,
-            bz_cli_quoted(census.unfinished == 1 ? file->folder : file->path, place, sizeof place),
-            plugins.bytes != NULL ? plugins.bytes : "", is_strict ? " --strict" : "");
-    bz_text_fini(&plugins);
+    fprintf(stderr, "to continue: %s %s --resume %s%s", bz_cli_program, command,
+            bz_cli_quoted(place, quoted, sizeof quoted), more->bytes != NULL ? more->bytes : "");
     if (contain->step_ns != 0) {
         fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
     }
@@ -272,4 +260,18 @@ void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, boo
         fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
     }
     fputc('\n', stderr);
+}
+
+void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict) {
+    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a checkpoint");
+    struct bz_checkpoint_file other = *file;
+    struct census census;
+    struct bz_text more = {0};
+    take_census(&other, state, &census);
+    free(state);
+    bz_plugins_add_options(&more, file->job.program.scenario, file->job.program.variant);
+    bz_text_add(&more, "%s", is_strict ? " --strict" : "");
+    bz_checkpoint_file_print_resume("run", census.unfinished == 1 ? file->folder : file->path,
+                                    &more);
+    bz_text_fini(&more);
 }

@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "sim/session/checkpoint.h"
+#include "tools/report/text_output.h"
 
 struct bz_checkpoint_file {
-    struct bz_checkpoint checkpoint;
+    struct bz_job job;
     const char *name; /* for messages */
     char path[PATH_MAX];
     char folder[PATH_MAX]; /* of the traces */
@@ -19,6 +20,9 @@ struct bz_checkpoint_file {
     uint64_t before_ms;    /* time spent in earlier ones */
     uint64_t due_ns;       /* when it is written again */
 };
+
+/* campaign.checkpoint, campaign-2.checkpoint, ... in its folder. Whether it is there. */
+bool bz_checkpoint_file_set_path(struct bz_checkpoint_file *file, unsigned number);
 
 /* Chooses the file of a new campaign, `campaign.checkpoint` in `folder`, and writes it. One of an
  * unfinished campaign is kept; the name gets a number. Returns an exit code, after a message unless
@@ -53,7 +57,12 @@ uint64_t bz_checkpoint_file_spent_ms(const struct bz_checkpoint_file *file);
 void bz_checkpoint_file_write(struct bz_checkpoint_file *file,
                               const struct bz_campaign_state *state, bool is_last);
 
-/* Prints the command that goes on, to stderr. */
+/* Prints the command that continues from a place, to stderr: with `more` options behind it, and
+ * the limits of code that is contained. */
+void bz_checkpoint_file_print_resume(const char *command, const char *place,
+                                     const struct bz_text *more);
+
+/* That of this file. */
 void bz_checkpoint_file_print_command(const struct bz_checkpoint_file *file, bool is_strict);
 
 #endif

@@ -65,26 +65,29 @@ static bool file_holds(const char *path, const char *text) {
     return is_same;
 }
 
-/* SCENARIO_VARIANT_SEED.json, or with -2, -3, ...: the first name that is free or has the same
- * content. `kind` comes after the seed: "", "-shrunk", "-fifo". */
-static bool choose_path(const struct bz_trace *trace, uint64_t seed, const char *kind,
-                        const char *folder, char path[PATH_MAX]) {
+void bz_findings_path(const char *scenario, const char *variant, uint64_t seed, const char *kind,
+                      const char *folder, unsigned number, char path[PATH_MAX]) {
     char base[256];
-    struct stat status;
-    char *text = bz_trace_print(trace);
-    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64 "%s", trace->scenario, trace->variant,
-             seed, kind);
+    char suffix[16] = "";
+    snprintf(base, sizeof base, "%.100s_%.100s_0x%" PRIx64 "%s", scenario, variant, seed, kind);
     for (char *character = base; *character != '\0'; character++) {
         *character = *character == '/' ? '_' : *character;
     }
+    if (number > 1) {
+        snprintf(suffix, sizeof suffix, "-%u", number);
+    }
+    snprintf(path, PATH_MAX, "%s%s%s%s.json", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
+             base, suffix);
+}
+
+/* The first name that is free or has the same content. */
+static bool choose_path(const struct bz_trace *trace, uint64_t seed, const char *kind,
+                        const char *folder, char path[PATH_MAX]) {
+    struct stat status;
+    char *text = bz_trace_print(trace);
     bool is_chosen = false;
     for (unsigned number = 1; text != NULL && !is_chosen && number < NAME_TRIES_MAX; number++) {
-        char suffix[16] = "";
-        if (number > 1) {
-            snprintf(suffix, sizeof suffix, "-%u", number);
-        }
-        snprintf(path, PATH_MAX, "%s%s%s%s.json", folder,
-                 folder[strlen(folder) - 1] == '/' ? "" : "/", base, suffix);
+        bz_findings_path(trace->scenario, trace->variant, seed, kind, folder, number, path);
         is_chosen = (lstat(path, &status) != 0 && errno == ENOENT) || file_holds(path, text);
     }
     free(text);
@@ -99,11 +102,8 @@ int bz_findings_lock_folder(const char *folder) {
     return lock;
 }
 
-/* Chooses the name and writes the file under a lock of the folder, because a concurrent campaign
- * could choose the same name. Without a lock, the trace is written anyway. Returns an exit code,
- * after a message unless it is BZ_EXIT_OK; then `path` is empty. */
-static int write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
-                       const char *kind, const char *folder, char path[PATH_MAX]) {
+int bz_findings_write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
+                            const char *kind, const char *folder, char path[PATH_MAX]) {
     char error[BZ_TRACE_ERROR_BYTES];
     int lock = bz_findings_lock_folder(folder);
     snprintf(error, sizeof error, "no name is free in '%s'", folder);
@@ -171,10 +171,10 @@ static int keep(struct bz_kept_finding *kept, const char *name, const struct bz_
                            "may have; its token replays it",
                            finding->seed, BZ_TRACE_EVENTS_MAX);
     }
-    return write_trace(name, &kept->trace, finding->seed, "", folder, kept->path);
+    return bz_findings_write_trace(name, &kept->trace, finding->seed, "", folder, kept->path);
 }
 
-static void release(struct bz_kept_finding *item) {
+void bz_findings_drop(struct bz_kept_finding *item) {
     bz_trace_fini(&item->trace);
     bz_trace_fini(&item->small);
 }
@@ -186,7 +186,7 @@ int bz_findings_keep(struct bz_kept_findings *kept, uint32_t place, const char *
     if (place == kept->count) {
         kept->count++;
     } else {
-        release(item);
+        bz_findings_drop(item);
     }
     *item = (struct bz_kept_finding){.failure.violation = finding->violation, .program = *program};
     bz_trace_init(&item->trace);
@@ -281,8 +281,8 @@ int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char
                             sizeof item->small_token);
         }
         if (folder != NULL) {
-            code = write_trace(name, &item->small, item->trace.seed, "-shrunk", folder,
-                               item->small_path);
+            code = bz_findings_write_trace(name, &item->small, item->trace.seed, "-shrunk", folder,
+                                           item->small_path);
         }
     }
     bz_shrink_fini(&result);
@@ -295,7 +295,7 @@ static bool is_same_when_small(const struct bz_kept_finding *a, const struct bz_
            strcmp(a->failure.violation.oracle, b->failure.violation.oracle) == 0;
 }
 
-void bz_findings_merge(struct bz_kept_findings *kept) {
+static void merge(struct bz_kept_findings *kept) {
     uint32_t count = 0;
     for (uint32_t index = 0; index < kept->count; index++) {
         struct bz_kept_finding *item = &kept->items[index];
@@ -305,7 +305,7 @@ void bz_findings_merge(struct bz_kept_findings *kept) {
         }
         if (same < count) {
             kept->items[same].count += item->count;
-            release(item);
+            bz_findings_drop(item);
         } else if (count++ != index) {
             kept->items[same] = *item;
         }
@@ -327,24 +327,25 @@ static int keep_witness(const struct bz_kept_findings *kept, struct bz_kept_find
     bz_trace_init(&small);
     result = (struct bz_shrink_result){.runs = 0};
     bz_token_format(&witness->program, witness->finding.seed, witness->finding.digest,
-                    item->fifo_token, sizeof item->fifo_token);
+                    item->fifo.token, sizeof item->fifo.token);
     if (!bz_record(&witness->program, witness->finding.seed, &trace, &report)) {
         code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", report.lack);
     } else if (!is_confirmed(&trace, &witness->finding)) {
-        item->fifo_token[0] = '\0'; /* no witness: it does not come again */
+        item->fifo.token[0] = '\0'; /* no witness: it does not come again */
     } else {
         bool is_shrunk = false;
         if (shrinks) {
             code = shrink(kept, name, &witness->program, &trace, &result, &small, &is_shrunk);
         }
         if (is_shrunk && result.has_answers) {
-            bz_token_format(&result.program, small.seed, result.digest, item->fifo_token,
-                            sizeof item->fifo_token);
+            bz_token_format(&result.program, small.seed, result.digest, item->fifo.token,
+                            sizeof item->fifo.token);
         }
-        item->fifo_lag_ns = bz_trace_lag_ns(is_shrunk && result.has_answers ? &small : &trace);
+        item->fifo.lag_ns = bz_trace_lag_ns(is_shrunk && result.has_answers ? &small : &trace);
         if (folder != NULL && bz_interrupt_requested == 0) { /* else the next session does it */
-            int written = write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
-                                      "-fifo", folder, item->fifo_path);
+            int written =
+                bz_findings_write_trace(name, is_shrunk ? &small : &trace, witness->finding.seed,
+                                        "-fifo", folder, item->fifo.path);
             code = code == BZ_EXIT_OK ? written : code;
         }
     }
@@ -379,12 +380,7 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     for (uint32_t index = 0; index < place; index++) {
         const struct bz_kept_finding *like = &kept->items[index];
         if (bz_failures_are_alike(&like->failure, &item->failure)) {
-            item->fifo_is_searched = like->fifo_is_searched;
-            strcpy(item->fifo_token, like->fifo_token);
-            item->fifo_lag_ns = like->fifo_lag_ns;
-            strcpy(item->fifo_path, like->fifo_path);
-            strcpy(item->fifo_end, like->fifo_end);
-            item->fifo_runs = like->fifo_runs;
+            item->fifo = like->fifo;
             return BZ_EXIT_OK;
         }
     }
@@ -393,12 +389,12 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
     if (!is_ok) {
         return bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s", witness.lack);
     }
-    item->fifo_is_searched = witness.is_searched && bz_interrupt_requested == 0;
-    item->fifo_runs = witness.runs;
+    item->fifo.is_searched = witness.is_searched && bz_interrupt_requested == 0;
+    item->fifo.runs = witness.runs;
     if (is_time_over) {
-        snprintf(item->fifo_end, sizeof item->fifo_end, "the time was over (--shrink-time)");
+        snprintf(item->fifo.end, sizeof item->fifo.end, "the time was over (--shrink-time)");
     } else if (witness.is_cut) {
-        snprintf(item->fifo_end, sizeof item->fifo_end,
+        snprintf(item->fifo.end, sizeof item->fifo.end,
                  "the budget of %" PRIu64 " steps was spent (--shrink-steps)",
                  bz_budget_steps(&(struct bz_budget){.steps = kept->limits.steps}, &item->program));
     }
@@ -406,6 +402,24 @@ int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, co
         return BZ_EXIT_OK;
     }
     return keep_witness(kept, item, name, &witness, shrinks, folder);
+}
+
+int bz_findings_finish(struct bz_kept_findings *kept, const struct bz_campaign_result *result,
+                       const char *name, const char *folder, bool shrinks, bool merges) {
+    int worst = BZ_EXIT_OK;
+    for (uint32_t index = 0; index < result->finding_count; index++) {
+        kept->items[index].count = result->findings[index].count;
+        int code = shrinks ? bz_findings_shrink(kept, index, name, folder) : BZ_EXIT_OK;
+        worst = code > worst ? code : worst;
+    }
+    if (merges) {
+        merge(kept);
+    }
+    for (uint32_t index = 0; index < kept->count; index++) {
+        int code = bz_findings_search_witness(kept, index, name, shrinks, folder);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
 }
 
 void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,
@@ -420,12 +434,8 @@ void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *
     }
 }
 
-void bz_findings_drop_cut(struct bz_kept_finding *cut) {
-    release(cut);
-}
-
 void bz_findings_drop_last(struct bz_kept_findings *kept) {
-    release(&kept->items[--kept->count]);
+    bz_findings_drop(&kept->items[--kept->count]);
 }
 
 void bz_findings_fini(struct bz_kept_findings *kept) {

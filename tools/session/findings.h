@@ -14,6 +14,16 @@
 
 struct bz_parse;
 
+/* Whether a FIFO loop can reach a finding: searched for those under the order `any`. */
+struct bz_kept_witness {
+    bool is_searched;
+    char token[BZ_TOKEN_BYTES]; /* shrunk; empty: none was found */
+    uint64_t lag_ns;            /* that it needs */
+    char path[PATH_MAX];
+    uint64_t runs;           /* without a witness: that were made */
+    char end[BZ_LACK_BYTES]; /* likewise: what ended the search before all were; empty */
+};
+
 struct bz_kept_finding {
     struct bz_trace trace;
     struct bz_failure failure;
@@ -30,13 +40,7 @@ struct bz_kept_finding {
     char small_end[BZ_LACK_BYTES + 128]; /* why it is not smaller */
     char small_token[BZ_TOKEN_BYTES];
     char small_path[PATH_MAX];
-    /* Whether a FIFO loop can reach it: searched for findings under the order `any`. */
-    bool fifo_is_searched;
-    char fifo_token[BZ_TOKEN_BYTES]; /* of the witness, shrunk; empty: none was found */
-    uint64_t fifo_lag_ns;            /* that it needs */
-    char fifo_path[PATH_MAX];
-    uint64_t fifo_runs;           /* without a witness: that were made */
-    char fifo_end[BZ_LACK_BYTES]; /* likewise: what ended the search before all were; empty */
+    struct bz_kept_witness fifo;
 };
 
 /* How far a finding is shrunk, and how far its witness is searched: options of commands. */
@@ -83,6 +87,17 @@ bool bz_findings_make_folders(const char *folder);
  * closes the descriptor; -1: there is no lock. */
 int bz_findings_lock_folder(const char *folder);
 
+/* SCENARIO_VARIANT_SEED.json in the folder. `kind` comes after the seed: "", "-shrunk", "-fifo".
+ * `number` above 1: with -2, -3, ... */
+void bz_findings_path(const char *scenario, const char *variant, uint64_t seed, const char *kind,
+                      const char *folder, unsigned number, char path[PATH_MAX]);
+
+/* Writes a trace under the first such name that is free or has the same content. A lock keeps
+ * concurrent campaigns from choosing the same one; without a lock, the trace is written anyway.
+ * Returns an exit code likewise; not BZ_EXIT_OK: `path` is empty. */
+int bz_findings_write_trace(const char *name, const struct bz_trace *trace, uint64_t seed,
+                            const char *kind, const char *folder, char path[PATH_MAX]);
+
 /* Records a finding as the `place`-th of `kept`, which grows by one or replaces an earlier one.
  * Writes a file unless `folder` is NULL; an existing file with other content is kept, and the name
  * gets a number. Returns an exit code likewise. */
@@ -101,22 +116,26 @@ void bz_findings_show_shrinking(void *context, uint64_t runs, const struct bz_sh
 int bz_findings_shrink(struct bz_kept_findings *kept, uint32_t place, const char *name,
                        const char *folder);
 
-/* Makes one finding of those whose smallest runs are the same run and violate the same oracle: the
- * first one has the counts of all, and the others are forgotten. The traces of all stay. */
-void bz_findings_merge(struct bz_kept_findings *kept);
-
 /* Searches a FIFO witness for the `place`-th, unless an earlier one fails in the same way: first in
  * the program of the smallest run, whose runs cost least, and then in its own. Shrinks it if
  * `shrinks`, and keeps its trace in the folder, if any. Returns an exit code likewise. */
 int bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place, const char *name,
                                bool shrinks, const char *folder);
 
+/* When a campaign has ended: takes over the counts of the findings, shrinks them, and searches
+ * witnesses. `merges`: makes one finding of those whose smallest runs are the same run and violate
+ * the same oracle; the first one has the counts of all, and the traces of all stay. Returns the
+ * worst exit code. */
+int bz_findings_finish(struct bz_kept_findings *kept, const struct bz_campaign_result *result,
+                       const char *name, const char *folder, bool shrinks, bool merges);
+
 /* Records a run that the step limit cuts into an empty `cut`, with its token. The token stays empty
- * if that is not what the run does again, or if memory runs out. Release it with
- * bz_findings_drop_cut(). */
+ * if that is not what the run does again, or if memory runs out. */
 void bz_findings_keep_cut(struct bz_kept_finding *cut, const struct bz_program *program,
                           uint64_t seed);
-void bz_findings_drop_cut(struct bz_kept_finding *cut);
+
+/* Releases what it owns. */
+void bz_findings_drop(struct bz_kept_finding *item);
 
 /* Forgets the last one. */
 void bz_findings_drop_last(struct bz_kept_findings *kept);

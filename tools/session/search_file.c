@@ -12,6 +12,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/progress.h"
 #include "tools/plugin/plugins.h"
+#include "tools/session/checkpoint_file.h"
 #include "tools/session/findings.h"
 #include "traces/text.h"
 
@@ -246,24 +247,12 @@ int bz_search_file_open(struct bz_search_file *file, const char *argument) {
 }
 
 void bz_search_file_print_command(const struct bz_search_file *file) {
-    const struct bz_contain *contain = &bz_cli_catalog.contain;
     struct bz_search_file other = *file;
     char list[BZ_ERROR_BYTES];
-    char place[2 * PATH_MAX];
     struct bz_text plugins = {0};
     bool is_only = take_census(&other, list, sizeof list) == 1;
     bz_plugins_add_options(&plugins, file->checkpoint.program.scenario,
                            file->checkpoint.program.variant);
-    fflush(stdout);
-    fprintf(stderr, "to continue: %s explore --resume %s%s", bz_cli_program,
-            bz_cli_quoted(is_only ? file->folder : file->path, place, sizeof place),
-            plugins.bytes != NULL ? plugins.bytes : "");
+    bz_checkpoint_file_print_resume("explore", is_only ? file->folder : file->path, &plugins);
     bz_text_fini(&plugins);
-    if (contain->step_ns != 0) {
-        fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
-    }
-    if (contain->memory_bytes != 0) {
-        fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
-    }
-    fputc('\n', stderr);
 }

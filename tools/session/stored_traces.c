@@ -73,16 +73,25 @@ static bool may_come(struct bz_stored *stored, const struct bz_trace *trace,
     return !is_other && !is_slower;
 }
 
-/* --- of --corpus ------------------------------------------------------------------------------ */
+/* --- trying ----------------------------------------------------------------------------------- */
+
+/* Own: of a violation that a campaign of this scenario and variant has kept. */
+static bool is_wanted(const struct bz_stored *stored, const struct bz_trace *trace,
+                      const struct bz_program *program) {
+    return strcmp(trace->scenario, program->scenario->name) == 0 &&
+           (!stored->is_own ||
+            (trace->verdict.oracle != NULL && strcmp(trace->variant, program->variant->name) == 0));
+}
 
 static int try_trace(struct bz_stored *stored, const char *name, const char *path,
                      struct bz_trace *trace, const struct bz_program *program) {
+    const char *option = stored->is_own ? "" : "--corpus: ";
     struct bz_carry carry;
     int code = BZ_EXIT_OK;
-    bz_carry(&carry, trace, program->variant);
-    if (carry.result == BZ_CARRY_REFUSED || carry.result == BZ_CARRY_LACKS) {
+    bz_carry(&carry, trace, stored->is_own ? NULL : program->variant);
+    if (carry.result == BZ_CARRY_LACKS || (carry.result == BZ_CARRY_REFUSED && !stored->is_own)) {
         code = bz_cli_fail(name, carry.result == BZ_CARRY_LACKS ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE,
-                           "--corpus: %s: %s", path, carry.message);
+                           "%s%s: %s", option, path, carry.message);
     }
     count(stored, path, trace, &carry);
     bz_carry_fini(&carry);
@@ -96,88 +105,40 @@ static int try_file(struct bz_stored *stored, const char *name, const char *path
     int code = BZ_EXIT_OK;
     bz_trace_init(&trace);
     if (!bz_trace_read(&trace, path, error, sizeof error)) {
-        code = bz_cli_fail(name, BZ_EXIT_USAGE, "--corpus: %s", error);
-    } else if (strcmp(trace.scenario, program->scenario->name) == 0 &&
-               may_come(stored, &trace, program)) {
-        code = try_trace(stored, name, path, &trace, program);
+        code = stored->is_own ? code : bz_cli_fail(name, BZ_EXIT_USAGE, "--corpus: %s", error);
+    } else if (is_wanted(stored, &trace, program) && may_come(stored, &trace, program)) {
+        stored->is_cut_off = stored->is_own && stored->tried + stored->cut >= BZ_STORED_OWN_MAX;
+        code = stored->is_cut_off ? code : try_trace(stored, name, path, &trace, program);
     }
     bz_trace_fini(&trace);
     return code;
 }
 
-/* --- of --out --------------------------------------------------------------------------------- */
-
-static bool is_own(const struct bz_trace *trace, const struct bz_program *program) {
-    return trace->verdict.oracle != NULL && strcmp(trace->scenario, program->scenario->name) == 0 &&
-           strcmp(trace->variant, program->variant->name) == 0;
-}
-
-static int try_own_file(struct bz_stored *stored, const char *name, const char *path,
-                        const struct bz_program *program) {
-    char error[BZ_ERROR_BYTES];
-    struct bz_trace trace;
-    int code = BZ_EXIT_OK;
-    bz_trace_init(&trace);
-    if (!bz_trace_read(&trace, path, error, sizeof error) || !is_own(&trace, program) ||
-        !may_come(stored, &trace, program)) {
-        bz_trace_fini(&trace);
-        return code;
-    }
-    stored->is_cut_off = stored->tried + stored->cut >= BZ_STORED_OWN_MAX;
-    if (!stored->is_cut_off) {
-        struct bz_carry carry;
-        bz_carry(&carry, &trace, NULL);
-        if (carry.result == BZ_CARRY_LACKS) {
-            code = bz_cli_fail(name, BZ_EXIT_INTERNAL, "%s: %s", path, carry.message);
-        }
-        count(stored, path, &trace, &carry);
-        bz_carry_fini(&carry);
-    }
-    bz_trace_fini(&trace);
-    return code;
-}
-
-/* --- a folder --------------------------------------------------------------------------------- */
-
-/* Calls `try` for each *.json in the order of names, until one fails. -1: the folder cannot be
- * read, see errno. */
-static int try_folder(struct bz_stored *stored, const char *name, const char *folder,
-                      const struct bz_program *program,
-                      int (*try)(struct bz_stored *, const char *, const char *,
-                                 const struct bz_program *)) {
+int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
+                  const struct bz_program *program, bool is_own) {
     struct dirent **entries;
     char path[PATH_MAX];
     int files = bz_carry_list(folder, &entries);
     int code = BZ_EXIT_OK;
+    stored->is_own = is_own;
+    if (files < 0) { /* an own one can be written to, if not read */
+        return is_own ? code
+                      : bz_cli_fail(name, bz_cli_exit_of_errno(errno),
+                                    "--corpus: cannot read the folder '%s': %s", folder,
+                                    strerror(errno));
+    }
     for (int index = 0; index < files; index++) {
         int length = snprintf(path, sizeof path, "%s/%s", folder, entries[index]->d_name);
         if (code == BZ_EXIT_OK && bz_interrupt_requested == 0 && !stored->is_cut_off) {
             code =
                 length > 0 && (size_t)length < sizeof path
-                    ? try(stored, name, path, program)
+                    ? try_file(stored, name, path, program)
                     : bz_cli_fail(name, BZ_EXIT_USAGE, "a path in '%.64s...' is too long", folder);
         }
         free(entries[index]);
     }
-    if (files >= 0) {
-        free(entries);
-    }
-    return files < 0 ? -1 : code;
-}
-
-int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
-                  const struct bz_program *program) {
-    int code = try_folder(stored, name, folder, program, try_file);
-    return code >= 0
-               ? code
-               : bz_cli_fail(name, bz_cli_exit_of_errno(errno),
-                             "--corpus: cannot read the folder '%s': %s", folder, strerror(errno));
-}
-
-int bz_stored_try_own(struct bz_stored *stored, const char *name, const char *folder,
-                      const struct bz_program *program) {
-    int code = try_folder(stored, name, folder, program, try_own_file);
-    return code < 0 ? BZ_EXIT_OK : code; /* it can be written to, if not read */
+    free(entries);
+    return code;
 }
 
 bool bz_stored_is_same_folder(const char *a, const char *b) {

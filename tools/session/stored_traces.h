@@ -38,6 +38,7 @@ struct bz_stored_failure {
 };
 
 struct bz_stored {
+    bool is_own;    /* of --out */
     uint64_t tried; /* of the scenario, and applicable */
     uint64_t failed;
     uint64_t passed;
@@ -49,15 +50,11 @@ struct bz_stored {
     struct bz_stored_failure failures[BZ_STORED_MAX]; /* the first of them */
 };
 
-/* Tries the traces of the folder. An exit code; not BZ_EXIT_OK after a message: the folder, or a
- * trace of it, cannot be read, or a resource ran out. */
+/* Tries the traces of the folder; `is_own`: those that earlier campaigns kept in that of --out. An
+ * exit code; not BZ_EXIT_OK after a message: a resource ran out, or the folder, or a trace of it,
+ * cannot be read and is not own. */
 int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
-                  const struct bz_program *program);
-
-/* Tries those that earlier campaigns kept in the folder of --out. Not BZ_EXIT_OK after a message: a
- * resource ran out. */
-int bz_stored_try_own(struct bz_stored *stored, const char *name, const char *folder,
-                      const struct bz_program *program);
+                  const struct bz_program *program, bool is_own);
 
 /* Whether two folders are one. */
 bool bz_stored_is_same_folder(const char *a, const char *b);

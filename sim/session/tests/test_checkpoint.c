@@ -9,9 +9,9 @@ static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops, 
 static const struct bz_catalog catalog = {scenarios, variants};
 
 /* Large, and there is one of each in a test. */
-static struct bz_checkpoint plan;
+static struct bz_job plan;
 static struct bz_campaign_state state;
-static struct bz_checkpoint plan_read;
+static struct bz_job plan_read;
 static struct bz_campaign_state state_read;
 
 static void new_plan(const struct bz_variant *variant, uint64_t runs) {
@@ -93,7 +93,7 @@ Test(checkpoint, a_campaign_in_pieces_is_one_campaign) {
             stop_and_resume();
         }
         expect_same(&last, &whole);
-        cr_assert(bz_checkpoint_is_finished(&plan, &state));
+        cr_assert(bz_job_is_finished(&plan, &state));
     }
 }
 

@@ -10,7 +10,7 @@ static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops, 
 static const struct bz_catalog catalog = {scenarios, variants};
 
 /* Large, and there is one of each in a test. */
-static struct bz_checkpoint plan;
+static struct bz_job plan;
 static struct bz_campaign_state whole;
 static struct bz_campaign_state joined;
 static struct bz_campaign_state part;
@@ -36,7 +36,7 @@ static void run_shard(uint32_t number, uint32_t count, uint32_t jobs,
     plan.runs = bz_shard_runs(&plan.shard, plan.campaign_runs);
     struct bz_campaign_config config = {.program = &plan.program,
                                         .seed_first = plan.seed_first,
-                                        .first_run = bz_checkpoint_first_run(&plan),
+                                        .first_run = bz_job_first_run(&plan),
                                         .runs = plan.runs,
                                         .jobs = jobs,
                                         .keep_going = true,
@@ -48,7 +48,7 @@ static void run_shard(uint32_t number, uint32_t count, uint32_t jobs,
 
 /* As another process would: from a file. */
 static void join_shard(uint32_t number, uint32_t count) {
-    struct bz_checkpoint read;
+    struct bz_job read;
     char error[BZ_ERROR_BYTES] = "";
     run_shard(number, count, 1 + number % 2, &part);
     char *text = bz_checkpoint_print(&plan, &part);
@@ -58,7 +58,7 @@ static void join_shard(uint32_t number, uint32_t count) {
     cr_assert_eq(read.shard.number, number);
     cr_assert_eq(read.shard.count, count);
     cr_assert_eq(read.campaign_runs, plan.campaign_runs);
-    cr_assert_eq(bz_checkpoint_first_run(&read), bz_checkpoint_first_run(&plan));
+    cr_assert_eq(bz_job_first_run(&read), bz_job_first_run(&plan));
     free(text);
     bz_tally_join(&joined, &part_read);
 }
@@ -136,4 +136,21 @@ Test(tally, ranges_have_no_gap_and_no_overlap) {
             cr_assert_eq(next, runs[index]);
         }
     }
+}
+
+Test(totals, a_situation_counts_once_and_only_of_a_run_that_passes) {
+    static struct bz_campaign_state state;
+    static struct bz_campaign_state later;
+    struct bz_run_mark mark = {.has_passed = true, .strike_count = 2, .strikes = {5, 700}};
+    bz_campaign_begin(&state);
+    bz_campaign_begin(&later);
+    cr_assert(bz_tally_note_strikes(state.situations, &mark));
+    cr_assert_not(bz_tally_note_strikes(state.situations, &mark));
+    mark.strikes[1] = 701;
+    mark.has_passed = false;
+    cr_assert_not(bz_tally_note_strikes(later.situations, &mark));
+    mark.has_passed = true;
+    cr_assert(bz_tally_note_strikes(later.situations, &mark));
+    bz_tally_join(&state, &later);
+    cr_assert_eq(state.result.situations, 3);
 }

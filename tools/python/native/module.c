@@ -188,35 +188,6 @@ static bool is_foreign(const void *asked) {
     return asked == &variant || bz_plugins_is_foreign(asked);
 }
 
-/* The list, with `count` places more before its NULL; the new places are at its end. */
-static void *longer(const void *list, size_t count, size_t *old_count) {
-    const void *const *items = list;
-    *old_count = 0;
-    while (items[*old_count] != NULL) {
-        ++*old_count;
-    }
-    void **copy = PyMem_Calloc(*old_count + count + 1, sizeof *copy);
-    if (copy == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    memcpy(copy, items, *old_count * sizeof *copy);
-    return copy;
-}
-
-static bool add_variant(PyObject *name) {
-    size_t count;
-    variant.name = bz_py_name(name);
-    const struct bz_variant **list = longer(bz_cli_catalog.variants, 1, &count);
-    if (variant.name == NULL || list == NULL) {
-        return false;
-    }
-    list[count] = &variant;
-    bz_cli_catalog.variants = list;
-    bz_cli_catalog.is_foreign = is_foreign;
-    return true;
-}
-
 /* A test is a tuple: name, summary, a function of the simulation. */
 static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, PyObject *test) {
     PyObject *name, *summary, *function;
@@ -247,23 +218,18 @@ static const char *why_missing(const char *name) {
 }
 
 static bool add_tests(PyObject *tests) {
-    size_t old_count;
     size_t count = (size_t)PyList_GET_SIZE(tests);
-    const struct bz_scenario **list = longer(bz_cli_catalog.scenarios, count, &old_count);
     struct bz_scenario *scenarios = PyMem_Calloc(count + 1, sizeof *scenarios);
     struct bz_runtime *runtimes = PyMem_Calloc(count + 1, sizeof *runtimes);
-    if (list == NULL || scenarios == NULL || runtimes == NULL) {
-        return false;
-    }
-    for (size_t index = 0; index < count; index++) {
-        if (!add_test(&scenarios[index], &runtimes[index],
-                      PyList_GET_ITEM(tests, (Py_ssize_t)index))) {
-            return false;
+    bool is_ok = scenarios != NULL && runtimes != NULL;
+    for (size_t index = 0; is_ok && index < count; index++) {
+        is_ok = add_test(&scenarios[index], &runtimes[index],
+                         PyList_GET_ITEM(tests, (Py_ssize_t)index));
+        if (is_ok) {
+            bz_catalog_add_scenario(&bz_cli_catalog, &scenarios[index]);
         }
-        list[old_count + index] = &scenarios[index];
     }
-    bz_cli_catalog.scenarios = list;
-    return true;
+    return is_ok;
 }
 
 /* --- the module ------------------------------------------------------------------------------- */
@@ -305,10 +271,13 @@ static PyObject *module_main(PyObject *module, PyObject *args) {
     bz_cli_program = program == NULL ? bz_cli_program : bz_py_name(program);
     bz_cli_replay = replay == NULL ? bz_cli_replay : bz_py_name(replay);
     bz_command = bz_cli_program;
-    if (bz_cli_program == NULL || bz_cli_replay == NULL || !add_variant(name) ||
+    variant.name = bz_py_name(name);
+    if (bz_cli_program == NULL || bz_cli_replay == NULL || variant.name == NULL ||
         !add_tests(tests)) {
         return NULL;
     }
+    bz_catalog_add_variant(&bz_cli_catalog, &variant);
+    bz_cli_catalog.is_foreign = is_foreign;
     Py_ssize_t count = PyList_GET_SIZE(arguments);
     char **argv = PyMem_Calloc((size_t)count + 1, sizeof *argv);
     for (Py_ssize_t index = 0; argv != NULL && index < count; index++) {

@@ -137,8 +137,6 @@ static const struct bz_scenario connections = {
     .setup = setup,
 };
 
-const struct bz_property pool_keeps_its_limit = {.scenario = &connections, .variant = &mysem};
-const struct bz_property pool_that_forgets = {
+const struct bz_check pool_keeps_its_limit = {.scenario = &connections, .variant = &mysem};
+const struct bz_check pool_that_forgets = {
     .scenario = &connections, .variant = &forgetful, .options = "--set requests=3"};
-const struct bz_property *const pool_properties[] = {&pool_keeps_its_limit, &pool_that_forgets,
-                                                     NULL};

@@ -7,13 +7,10 @@
 BZ_BEGIN_DECLS
 
 /* At most two connections are open, whatever order the requests run in. */
-extern const struct bz_property pool_keeps_its_limit;
+extern const struct bz_check pool_keeps_its_limit;
 
 /* The same with a release that forgets to wake anybody. */
-extern const struct bz_property pool_that_forgets;
-
-/* Both, and a NULL: for bz_property_main(). */
-extern const struct bz_property *const pool_properties[];
+extern const struct bz_check pool_that_forgets;
 
 BZ_END_DECLS
 

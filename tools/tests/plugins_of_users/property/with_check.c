@@ -5,17 +5,16 @@
 #include "pool.h"
 
 START_TEST(keeps_its_limit) {
-    ck_assert_int_eq(bz_property_check(&pool_keeps_its_limit), 0);
+    ck_assert_int_eq(bz_check(&pool_keeps_its_limit), 0);
 }
 END_TEST
 
 START_TEST(that_forgets) {
-    ck_assert_int_eq(bz_property_check(&pool_that_forgets), 0);
+    ck_assert_int_eq(bz_check(&pool_that_forgets), 0);
 }
 END_TEST
 
-int main(int argc, char **argv) {
-    bz_property_main(argc, argv, pool_properties);
+int main(void) {
     Suite *suite = suite_create("pool");
     TCase *tests = tcase_create("properties");
     tcase_add_test(tests, keeps_its_limit);

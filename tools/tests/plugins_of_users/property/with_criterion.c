@@ -1,8 +1,7 @@
-/* With Criterion. Its own main() would do as well: then BUZZER_REPLAY=TOKEN replays. */
+/* With Criterion. */
 #include "tools/buzzer_criterion.h"
 
 #include "pool.h"
 
 BZ_CRITERION_PROPERTY(pool, keeps_its_limit, &pool_keeps_its_limit)
 BZ_CRITERION_PROPERTY(pool, that_forgets, &pool_that_forgets)
-BZ_CRITERION_MAIN(pool_properties)

@@ -1,0 +1,457 @@
+#include "tools/session/fuzz_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "sim/session/totals.h"
+#include "tools/cli/cli.h"
+#include "traces/lack.h"
+
+#define SLICE_STEPS 2000000u
+#define SLICE_RUNS_LEAST 50u /* also of the first slice of an arm */
+#define SLICE_RUNS_MOST 100000u
+#define SLICE_DEATHS_MAX 4u /* runs that end their process: a hang takes a second or more */
+#define DISTINCT_KEPT 4096u /* of an arm; the error of an estimate is about 2 % */
+#define MANY_CANCELS 8u
+#define SECOND_NS UINT64_C(1000000000)
+
+/* --- targets and arms ------------------------------------------------------------------------- */
+
+struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_program *program) {
+    for (uint32_t index = 0; index < fuzz->target_count; index++) {
+        const struct bz_program *other = &fuzz->targets[index]->program;
+        if (other->scenario == program->scenario && other->variant == program->variant) {
+            return fuzz->targets[index];
+        }
+    }
+    if (fuzz->target_count == BZ_FUZZ_TARGETS_MAX) {
+        (void)bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
+                          "more than %u targets (pairs of a scenario and a variant)",
+                          BZ_FUZZ_TARGETS_MAX);
+        return NULL;
+    }
+    struct bz_fuzz_target *target = bz_lack_check(calloc(1, sizeof *target), "a target");
+    target->program = *program;
+    fuzz->targets[fuzz->target_count++] = target;
+    return target;
+}
+
+/* With the next number in the folder. `is_there`: whether its file is. NULL after a message. */
+static struct bz_fuzz_arm *add_arm(struct bz_fuzz *fuzz, bool *is_there) {
+    if (fuzz->arm_count == BZ_FUZZ_ARMS_MAX) {
+        (void)bz_cli_fail(fuzz->name, BZ_EXIT_USAGE, "more than %u arms", BZ_FUZZ_ARMS_MAX);
+        return NULL;
+    }
+    struct bz_fuzz_arm *arm = bz_lack_check(calloc(1, sizeof *arm), "an arm");
+    fuzz->arms[fuzz->arm_count++] = arm;
+    arm->file.name = fuzz->name;
+    memcpy(arm->file.folder, fuzz->folders[0], sizeof arm->file.folder);
+    *is_there = bz_checkpoint_file_set_path(&arm->file, fuzz->arm_count);
+    return arm;
+}
+
+/* What an arm changes of its target's program. */
+static const struct kind {
+    const struct bz_strategy *strategy; /* NULL: as it is */
+    bool is_fifo;
+    bool has_no_cancels;
+    bool has_many_cancels;
+    bool has_default_sizes;
+} kinds[] = {{.strategy = NULL},
+             {.strategy = &bz_strategy_delay},
+             {.strategy = &bz_strategy_urw},
+             {.strategy = &bz_strategy_random},
+             {.strategy = &bz_strategy_starve},
+             {.strategy = &bz_strategy_pct},
+             {.strategy = &bz_strategy_swarm},
+             {.is_fifo = true},
+             {.has_many_cancels = true},
+             {.has_no_cancels = true},
+             {.has_default_sizes = true}};
+#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
+
+/* Whether this kind changes something, and nothing that is fixed. */
+static bool applies(const struct kind *kind, const struct bz_program *program,
+                    const struct bz_fuzz_fixed *fixed) {
+    return !(kind->strategy != NULL && fixed->strategy) &&
+           !(kind->is_fifo && (fixed->order || program->order == BZ_ORDER_FIFO)) &&
+           !((kind->has_no_cancels || kind->has_many_cancels) && fixed->cancels) &&
+           !(kind->has_default_sizes && (fixed->sizes || program->scenario->sizes == NULL));
+}
+
+/* Makes an arm and its checkpoint. An exit code, after a message. */
+static int make_arm(struct bz_fuzz *fuzz, struct bz_fuzz_target *target, const struct kind *kind,
+                    const struct bz_fuzz_fixed *fixed, const struct bz_campaign_state *none) {
+    bool is_there;
+    struct bz_fuzz_arm *arm = add_arm(fuzz, &is_there);
+    if (arm == NULL) {
+        return BZ_EXIT_USAGE;
+    }
+    struct bz_job *job = &arm->file.job;
+    struct bz_program *program = &job->program;
+    arm->target = target;
+    *job = (struct bz_job){.program = target->program, .keep_going = true};
+    job->draws_sizes =
+        !kind->has_default_sizes && !fixed->has_default_sizes && program->scenario->sizes != NULL;
+    program->strategy = kind->strategy != NULL ? kind->strategy : program->strategy;
+    program->order = kind->is_fifo ? BZ_ORDER_FIFO : program->order;
+    program->cancel_windows = kind->has_no_cancels ? 0 : program->cancel_windows;
+    program->cancels_max = kind->has_many_cancels ? MANY_CANCELS : program->cancels_max;
+    arm->file.began_ns = bz_wall_ns();
+    bz_checkpoint_file_write(&arm->file, none, true);
+    return arm->file.has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+}
+
+/* --- the folder ------------------------------------------------------------------------------- */
+
+/* Two campaigns must not write into one folder. The lock lasts as long as the process. */
+static int open_folder(struct bz_fuzz *fuzz, const char *path, const char *option) {
+    static const char *const parts[] = {"", "/findings", "/corpus"};
+    int code = BZ_EXIT_OK;
+    for (size_t part = 0; code == BZ_EXIT_OK && part < 3; part++) {
+        snprintf(fuzz->folders[part], PATH_MAX, "%.*s%s", PATH_MAX - 300, path, parts[part]);
+        code = bz_findings_prepare_folder(fuzz->name, fuzz->folders[part]);
+    }
+    int lock = open(fuzz->folders[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (code == BZ_EXIT_OK && lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 &&
+        errno == EWOULDBLOCK) {
+        code = bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
+                           "--%s: another process runs the campaign of '%s'", option, path);
+    }
+    return code;
+}
+
+/* Whether the folder has a campaign; the path of its first checkpoint. */
+static bool has_campaign(const char *folder, struct bz_checkpoint_file *first) {
+    snprintf(first->folder, sizeof first->folder, "%.*s", PATH_MAX - 300, folder);
+    return bz_checkpoint_file_set_path(first, 1);
+}
+
+int bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed) {
+    static struct bz_checkpoint_file first;
+    int code = open_folder(fuzz, folder, "out");
+    if (code == BZ_EXIT_OK && has_campaign(folder, &first)) {
+        code = bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
+                           "--out: '%s' already has a campaign: continue it with --resume, or "
+                           "choose another folder",
+                           folder);
+    }
+    struct bz_campaign_state *none = bz_lack_check(malloc(sizeof *none), "a campaign");
+    bz_campaign_begin(none);
+    for (size_t kind = 0; kind < KIND_COUNT; kind++) {
+        for (uint32_t target = 0; code == BZ_EXIT_OK && target < fuzz->target_count; target++) {
+            if (applies(&kinds[kind], &fuzz->targets[target]->program, fixed)) {
+                code = make_arm(fuzz, fuzz->targets[target], &kinds[kind], fixed, none);
+            }
+        }
+    }
+    free(none);
+    return code;
+}
+
+/* An exit code, after a message. The first run of an arm shows whether the code has changed. */
+static int read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_campaign_state *state,
+                    bool *is_checked) {
+    char path[PATH_MAX];
+    memcpy(path, arm->file.path, sizeof path);
+    int code = bz_checkpoint_file_read(&arm->file, path, state);
+    if (code == BZ_EXIT_OK && !*is_checked && state->result.runs > 0) {
+        *is_checked = true;
+        code = bz_checkpoint_file_check_code(&arm->file, state);
+    }
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    arm->target = bz_fuzz_target_of(fuzz, &arm->file.job.program);
+    bz_tally_sum_up(state);
+    arm->result = state->result;
+    for (size_t word = 0; arm->target != NULL && word < BZ_SITUATIONS / 64; word++) {
+        arm->target->situations[word] |= state->situations[word];
+    }
+    return arm->target == NULL ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+}
+
+int bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
+    static struct bz_checkpoint_file first;
+    if (!has_campaign(folder, &first)) {
+        return bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
+                           "--resume: there is no '%s': only 'fuzz --out' writes one", first.path);
+    }
+    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
+    int code = open_folder(fuzz, folder, "resume");
+    bool is_checked = false;
+    bool is_there = true;
+    while (code == BZ_EXIT_OK && is_there) {
+        struct bz_fuzz_arm *arm = add_arm(fuzz, &is_there);
+        code = arm == NULL ? BZ_EXIT_USAGE
+               : is_there  ? read_arm(fuzz, arm, state, &is_checked)
+                           : BZ_EXIT_OK;
+    }
+    if (!is_there) {
+        free(fuzz->arms[--fuzz->arm_count]);
+    }
+    free(state);
+    return code;
+}
+
+void bz_fuzz_fini(struct bz_fuzz *fuzz) {
+    for (uint32_t arm = 0; arm < fuzz->arm_count; arm++) {
+        free(fuzz->arms[arm]->draws);
+        free(fuzz->arms[arm]);
+    }
+    for (uint32_t target = 0; target < fuzz->target_count; target++) {
+        free(fuzz->targets[target]);
+    }
+    for (uint32_t index = 0; index < fuzz->finding_count; index++) {
+        bz_findings_drop(&fuzz->findings[index].kept);
+    }
+    free(fuzz->findings);
+}
+
+/* --- findings --------------------------------------------------------------------------------- */
+
+/* Records a finding of an arm, unless an arm of the same target has found it. Shrinks it, unless an
+ * earlier session did: then `small_path` alone says so. */
+static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
+                 const struct bz_finding *finding) {
+    static struct bz_kept_findings kept; /* this one alone */
+    static struct bz_program program;
+    for (uint32_t index = 0; index < fuzz->finding_count; index++) {
+        const struct bz_fuzz_finding *other = &fuzz->findings[index];
+        if (other->arm->target == arm->target &&
+            bz_tally_is_same(&other->kept.failure.violation, &finding->violation)) {
+            return;
+        }
+    }
+    kept = (struct bz_kept_findings){.is_quiet = fuzz->is_quiet};
+    bz_job_program(&arm->file.job, finding->seed, &program);
+    int code = bz_findings_keep(&kept, 0, fuzz->name, &program, finding, fuzz->folders[1]);
+    bz_findings_announce(&kept, 0, fuzz->name);
+    char *small = kept.items[0].small_path;
+    bz_findings_path(program.scenario->name, program.variant->name, finding->seed, "-shrunk",
+                     fuzz->folders[1], 1, small);
+    if (access(small, F_OK) != 0) {
+        small[0] = '\0';
+        code =
+            code == BZ_EXIT_OK ? bz_findings_shrink(&kept, 0, fuzz->name, fuzz->folders[1]) : code;
+    }
+    fuzz->code = code > fuzz->code ? code : fuzz->code;
+    size_t bytes = (fuzz->finding_count + 1) * sizeof *fuzz->findings;
+    fuzz->findings = bz_lack_check(realloc(fuzz->findings, bytes), "the findings");
+    fuzz->findings[fuzz->finding_count++] =
+        (struct bz_fuzz_finding){.arm = arm, .kept = kept.items[0]}; /* with all that it owns */
+}
+
+/* Those of earlier sessions: first the ones whose trace is there, because another arm may have
+ * found the same. */
+static void keep_earlier(struct bz_fuzz *fuzz) {
+    char path[PATH_MAX];
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t index = 0; index < fuzz->arm_count; index++) {
+            const struct bz_fuzz_arm *arm = fuzz->arms[index];
+            const struct bz_program *program = &arm->target->program;
+            for (uint32_t place = 0; place < arm->result.finding_count; place++) {
+                const struct bz_finding *finding = &arm->result.findings[place];
+                bz_findings_path(program->scenario->name, program->variant->name, finding->seed, "",
+                                 fuzz->folders[1], 1, path);
+                if (pass == 1 || access(path, F_OK) == 0) {
+                    keep(fuzz, arm, finding);
+                }
+            }
+        }
+    }
+}
+
+/* Each has the runs of all arms of its target. */
+static void count_findings(struct bz_fuzz *fuzz) {
+    for (uint32_t index = 0; index < fuzz->finding_count; index++) {
+        struct bz_fuzz_finding *finding = &fuzz->findings[index];
+        finding->kept.count = 0;
+        for (uint32_t arm = 0; arm < fuzz->arm_count; arm++) {
+            const struct bz_finding *same =
+                bz_tally_find(&fuzz->arms[arm]->result, &finding->kept.failure.violation);
+            bool is_counted = same != NULL && fuzz->arms[arm]->target == finding->arm->target;
+            finding->kept.count += is_counted ? same->count : 0;
+        }
+    }
+}
+
+/* --- a slice ---------------------------------------------------------------------------------- */
+
+struct bz_campaign_result bz_fuzz_sum(const struct bz_fuzz *fuzz) {
+    struct bz_campaign_result sum = {.runs = 0};
+    for (uint32_t index = 0; index < fuzz->arm_count; index++) {
+        bz_tally_add(&sum, &fuzz->arms[index]->result);
+    }
+    return sum;
+}
+
+bool bz_fuzz_is_done(const struct bz_fuzz *fuzz, uint64_t runs) {
+    return (fuzz->runs != 0 && runs >= fuzz->runs) ||
+           (fuzz->seconds != 0 && bz_wall_ns() - fuzz->began_ns >= fuzz->seconds * SECOND_NS);
+}
+
+static uint64_t deaths_of(const struct bz_campaign_result *result) {
+    uint64_t deaths = 0;
+    for (uint32_t index = 0; index < bz_oracle_count; index++) {
+        deaths += bz_oracle_ends_process(bz_oracles[index].name) ? result->by_oracle[index] : 0;
+    }
+    return deaths;
+}
+
+/* A run that ends its process ends its chunk, too, so this is called right after it, and the end of
+ * the slice does not depend on the number of workers. */
+static bool poll_slice(void *context, const struct bz_campaign_result *so_far) {
+    struct bz_fuzz *fuzz = context;
+    uint64_t runs = fuzz->runs_before + so_far->runs - fuzz->arm->result.runs;
+    bz_progress_show(&fuzz->progress, runs, fuzz->finding_count);
+    fuzz->has_deaths = deaths_of(so_far) >= fuzz->deaths_before + SLICE_DEATHS_MAX;
+    return !fuzz->has_deaths && !fuzz->has_failed && bz_interrupt_requested == 0 &&
+           !bz_fuzz_is_done(fuzz, runs);
+}
+
+static void on_finding(void *context, uint32_t place, const struct bz_finding *finding) {
+    struct bz_fuzz *fuzz = context;
+    (void)place;
+    keep(fuzz, fuzz->arm, finding);
+}
+
+/* Writes a run with a new situation into the corpus. */
+static void on_run(void *context, const struct bz_run_mark *mark) {
+    static struct bz_program program;
+    struct bz_fuzz *fuzz = context;
+    struct bz_replay_report report;
+    struct bz_trace trace;
+    char path[PATH_MAX];
+    if (fuzz->has_failed || !bz_tally_note_strikes(fuzz->arm->target->situations, mark)) {
+        return;
+    }
+    bz_job_program(&fuzz->arm->file.job, mark->seed, &program);
+    bz_trace_init(&trace);
+    if (bz_record(&program, mark->seed, &trace, &report) && trace.digest == mark->digest &&
+        trace.event_count < BZ_TRACE_EVENTS_MAX) {
+        fuzz->has_failed = bz_findings_write_trace(fuzz->name, &trace, mark->seed, "",
+                                                   fuzz->folders[2], path) != BZ_EXIT_OK;
+    }
+    bz_trace_fini(&trace);
+}
+
+static void on_state(void *context, const struct bz_campaign_state *state, bool is_last) {
+    struct bz_fuzz *fuzz = context;
+    struct bz_job *job = &fuzz->arm->file.job;
+    if (is_last) {
+        fuzz->arm->result = state->result;
+        if (fuzz->has_deaths || state->result.runs == job->runs) {
+            job->slices++;
+            job->runs = state->result.runs;
+        }
+    }
+    if (!fuzz->has_failed) {
+        bz_checkpoint_file_write(&fuzz->arm->file, state, is_last);
+    }
+}
+
+/* That of an open slice, or else the first of those that have had the fewest. */
+static struct bz_fuzz_arm *next_arm(const struct bz_fuzz *fuzz) {
+    struct bz_fuzz_arm *next = fuzz->arms[0];
+    for (uint32_t index = 0; index < fuzz->arm_count; index++) {
+        struct bz_fuzz_arm *arm = fuzz->arms[index];
+        if (arm->result.runs < arm->file.job.runs) {
+            return arm;
+        }
+        next = arm->file.job.slices < next->file.job.slices ? arm : next;
+    }
+    return next;
+}
+
+/* As many runs as have about the steps of a slice. */
+static uint64_t slice_runs(const struct bz_campaign_result *result) {
+    uint64_t runs = result->runs == 0 ? 0 : SLICE_STEPS / (result->stats.steps / result->runs + 1);
+    return runs < SLICE_RUNS_LEAST  ? SLICE_RUNS_LEAST
+           : runs > SLICE_RUNS_MOST ? SLICE_RUNS_MOST
+                                    : runs;
+}
+
+/* Where the arm stands. An exit code, after a message. */
+static int read_state(const struct bz_fuzz_arm *arm, struct bz_campaign_state *state) {
+    static struct bz_checkpoint_file file;
+    file.name = arm->file.name;
+    bz_campaign_begin(state);
+    int code =
+        arm->result.runs == 0 ? BZ_EXIT_OK : bz_checkpoint_file_read(&file, arm->file.path, state);
+    state->distinct.capacity = DISTINCT_KEPT;
+    state->handoffs.capacity = DISTINCT_KEPT;
+    return code;
+}
+
+/* What an arm needs for a slice. */
+static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
+    struct bz_job *job = &arm->file.job;
+    if (arm->result.runs == job->runs) {
+        job->runs += slice_runs(&arm->result);
+    }
+    if (job->draws_sizes && arm->draws == NULL) {
+        arm->draws = bz_lack_check(calloc(1, sizeof *arm->draws), "an arm");
+    }
+    (void)bz_program_measure(&job->program); /* once; a lack shows in the campaign */
+    fuzz->arm = arm;
+    fuzz->has_deaths = false;
+    fuzz->deaths_before = deaths_of(&arm->result);
+    arm->file.before_ms = job->spent_ms;
+    arm->file.began_ns = bz_wall_ns();
+    arm->file.due_ns = arm->file.began_ns + SECOND_NS;
+}
+
+/* Runs a slice, or what is left of it. An exit code, after a message. */
+static int run_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
+                     struct bz_campaign_state *state) {
+    static struct bz_campaign_result result;
+    uint64_t left = fuzz->runs == 0 ? BZ_RUNS_MAX : fuzz->runs - fuzz->runs_before;
+    int code = read_state(arm, state);
+    if (code != BZ_EXIT_OK) {
+        return code;
+    }
+    open_slice(fuzz, arm);
+    const struct bz_job *job = &arm->file.job;
+    uint64_t wanted = job->runs - arm->result.runs;
+    struct bz_campaign_config config = bz_job_campaign(job);
+    config.runs = arm->result.runs + (wanted < left ? wanted : left);
+    config.jobs = fuzz->jobs;
+    config.draws = arm->draws;
+    config.stop = &bz_interrupt_requested;
+    config.poll = poll_slice;
+    config.from = state;
+    config.on_finding = on_finding;
+    config.on_run = on_run;
+    config.on_state = on_state;
+    config.context = fuzz;
+    if (!bz_campaign_run(&config, &result)) {
+        code = bz_cli_fail(fuzz->name, BZ_EXIT_INTERNAL, "%s", result.lack);
+    }
+    return arm->file.has_failed || fuzz->has_failed ? BZ_EXIT_USAGE : code;
+}
+
+int bz_fuzz_run(struct bz_fuzz *fuzz) {
+    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
+    int code = BZ_EXIT_OK;
+    fuzz->began_ns = bz_wall_ns();
+    fuzz->runs_before = bz_fuzz_sum(fuzz).runs;
+    keep_earlier(fuzz);
+    bz_progress_begin(&fuzz->progress, fuzz->is_quiet, fuzz->runs, fuzz->seconds);
+    fuzz->progress.runs_before = fuzz->runs_before;
+    while (code == BZ_EXIT_OK && bz_interrupt_requested == 0 &&
+           !bz_fuzz_is_done(fuzz, fuzz->runs_before)) {
+        code = run_slice(fuzz, next_arm(fuzz), state);
+        fuzz->runs_before = bz_fuzz_sum(fuzz).runs;
+    }
+    (void)bz_progress_end(&fuzz->progress);
+    count_findings(fuzz);
+    free(state);
+    return code;
+}
