@@ -34,6 +34,7 @@ class Claim(enum.IntFlag):
     UNORDERED_ITEMS = 0x100  # a waiver: items come out in any order
     MAY_FAIL = 0x200         # a waiver: an operation may end with an exception of its own
     OWN_DEADLINES = 0x400    # a waiver: an operation may cancel its own task at a deadline
+    UNORDERED_TIES = 0x800   # a waiver: items of equal priority come out in any order
     UNAIDED = 0x1000         # no task, callback or timer of its own wakes a waiter
 
 
