@@ -134,6 +134,8 @@ function(buzzer_install_headers)
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
+    install(FILES "${PROJECT_SOURCE_DIR}/scenarios/TUTORIAL.md"
+            DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME tutorial.md)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
                   "${PROJECT_SOURCE_DIR}/sim/variant/new.hpp"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")
