@@ -19,7 +19,7 @@ all of them:
     + ...                               a line to add
     settings: restaurant tables=3       tried after the defaults of all scenarios; also above the
                                         first mutant, and more than once
-    equivalent: why no run can tell     only if so; may go on in further lines of that key
+    equivalent: why no run can tell     only if so; may continue in further lines of that key
     tests: sim-choice-.*                for tools/lab/mutants.py
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
@@ -34,7 +34,7 @@ from pathlib import Path
 KINDS = """drop-wake-up skip-check swap off-by-one forget-hand-over wrong-end wrong-count
            wrong-state wrong-answer excess-wake-up""".split()
 KEYS = "source users primitives variant mutant kind change settings equivalent tests".split()
-JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may go on
+JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may continue
 
 
 class Bad(Exception):
