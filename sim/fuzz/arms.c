@@ -5,7 +5,7 @@
 
 #define MANY_CANCELS 8u
 
-/* What an arm changes of its target's program. */
+/* The changes of an arm to its target's program. */
 struct kind {
     const char *name;
     const struct bz_strategy *strategy; /* NULL: as it is */
@@ -32,7 +32,7 @@ static const struct kind kinds[] = {
 
 _Static_assert(KIND_COUNT *BZ_FUZZ_TARGETS_MAX <= BZ_FUZZ_ARMS_MAX, "every arm has a place");
 
-/* Whether this kind changes something, and nothing that is fixed. */
+/* True if this kind changes something, and nothing that is fixed. */
 static bool applies(const struct kind *kind, const struct bz_program *program,
                     const struct bz_fuzz_fixed *fixed) {
     bool is_changed = false;

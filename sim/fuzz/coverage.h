@@ -1,4 +1,4 @@
-/* What a run adds to the coverage of its target. */
+/* The coverage that a run adds to its target. */
 #ifndef BZ_SIM_FUZZ_COVERAGE_H
 #define BZ_SIM_FUZZ_COVERAGE_H
 

@@ -20,7 +20,7 @@ struct part {
     struct bz_fuzz_arm *arm;
     struct bz_fuzz_target *target;
     bool is_stopped;                  /* by the caller */
-    bool has_deaths;                  /* enough of them */
+    bool has_deaths;                  /* enough deaths */
     struct bz_campaign_result result; /* of the runs that count */
 };
 
@@ -38,7 +38,7 @@ static void keep_result(void *context, const struct bz_campaign_state *state, bo
     }
 }
 
-/* A run that ends its process ends its chunk, too, so this is called right after it, and the end of
+/* A run that ends its process also ends its chunk, so this is called right after it, and the end of
  * the slice does not depend on the number of workers. */
 static bool poll(void *context, const struct bz_campaign_result *so_far) {
     struct part *part = context;
@@ -134,7 +134,7 @@ static uint64_t slice_runs(const struct bz_fuzz *fuzz, const struct bz_fuzz_arm 
     return runs < RUNS_LEAST ? RUNS_LEAST : runs > RUNS_MOST ? RUNS_MOST : runs;
 }
 
-/* What an arm needs before its first slice of a session. False after a lack. */
+/* Prepares an arm for its first slice of a session. False after a lack. */
 static bool prepare(struct bz_fuzz_arm *arm, char *lack) {
     if (arm->draws_sizes && arm->draws == NULL) {
         arm->draws = calloc(1, sizeof *arm->draws);
@@ -167,7 +167,7 @@ static void close_slice(struct bz_fuzz *fuzz) {
     fuzz->slice.is_open = false;
 }
 
-/* Runs what is left of the slice, or a part of it. False after a lack. */
+/* Runs the rest of the slice, or a part. False after a lack. */
 static bool run_part(struct part *part, char *lack) {
     struct bz_fuzz *fuzz = part->fuzz;
     uint64_t wanted = fuzz->slice.runs_wanted - fuzz->slice.runs_done;

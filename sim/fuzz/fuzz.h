@@ -6,11 +6,11 @@
  *
  * Time is cut into slices of about `slice_steps` steps of one arm, so each costs about the same,
  * and arms have their slices in turn; no clock decides. So a campaign is the same every time, with
- * any number of workers, and one that was interrupted goes on as if it had not been: state.h.
+ * any number of workers, and one that was interrupted continues as if it had not been: state.h.
  *
  * Coverage is that of the target: hand-off orders (sim/judge/shadow.h), and situations, in which a
  * cancel strikes (bz_judge_strikes()). For each situation the shortest run that passed is kept as
- * an example; bz_fuzz_cover() selects few of them that have all situations.
+ * an example; bz_fuzz_cover() selects a few that have all situations.
  *
  * Memory grows with targets, arms, situations and findings, each limited, and not with runs. */
 #ifndef BZ_SIM_FUZZ_FUZZ_H
@@ -35,7 +35,7 @@
 #define BZ_FUZZ_SAMPLES_MAX 256u
 #define BZ_FUZZ_SAMPLE_MS 1000u /* between two samples, at first */
 
-/* A run that has a situation. Its strikes are situations, too. */
+/* A run that has a situation. Its strikes are also situations. */
 struct bz_fuzz_example {
     uint64_t seed;
     uint64_t digest;
@@ -94,14 +94,14 @@ struct bz_fuzz_finding {
     uint64_t slice;            /* from 1 */
     uint64_t runs;             /* of the whole campaign before that slice */
     uint64_t spent_ms;         /* when it was found; for people */
-    /* What the caller has written (tools/fuzz); empty: nothing. */
+    /* Written by the caller (tools/session/fuzz); empty: nothing. */
     char token[BZ_TOKEN_BYTES];
     char small_token[BZ_TOKEN_BYTES];
     char file[BZ_FUZZ_FILE_BYTES];
     char small_file[BZ_FUZZ_FILE_BYTES];
 };
 
-/* What was found by then; for people. */
+/* The findings by then; for people. */
 struct bz_fuzz_sample {
     uint64_t spent_ms, runs, steps, situations, findings;
 };
@@ -126,7 +126,7 @@ struct bz_fuzz {
 bool bz_fuzz_init(struct bz_fuzz *fuzz);
 void bz_fuzz_fini(struct bz_fuzz *fuzz);
 
-/* What of an arm is fixed for all: it was set by the user, so no arm changes it. */
+/* Settings that the user has fixed for all arms. */
 struct bz_fuzz_fixed {
     bool strategy, order, cancels, sizes;
     bool has_default_sizes; /* with `sizes` */

@@ -253,7 +253,8 @@ static bool read_finding(const struct bz_json *item, struct bz_fuzz *fuzz) {
     return is_ok;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the file ------------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *key;

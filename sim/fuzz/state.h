@@ -1,4 +1,4 @@
-/* The state of a long campaign as a file, from which it goes on as if it had never stopped.
+/* The state of a long campaign as a file, from which it continues as if it had never stopped.
  *
  *     {"format":"buzzer-fuzz/2", ..., "checksum":"0123456789abcdef"}
  *
@@ -15,7 +15,7 @@
 #define BZ_FUZZ_FORMAT "buzzer-fuzz/2"
 #define BZ_FUZZ_BYTES_MAX ((size_t)256 << 20u)
 
-/* What the campaign is to do, beside struct bz_fuzz. */
+/* The task of the campaign, besides struct bz_fuzz. */
 struct bz_fuzz_order {
     struct bz_fuzz_fixed fixed;
     uint64_t runs_max;
