@@ -24,7 +24,7 @@
 
 BZ_BEGIN_DECLS
 
-/* What bz_property_check() has returned, in words. */
+/* The result of bz_property_check(), in words. */
 static inline const char *bz_criterion_reason(int status) {
     switch (status) {
     case 0:

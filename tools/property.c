@@ -21,7 +21,7 @@
 
 /* --- the catalog ------------------------------------------------------------------------------ */
 
-/* What the properties of this process have; both lists end with NULL and grow. */
+/* The scenarios and variants of this process's properties; both lists end with NULL and grow. */
 static const struct bz_scenario **scenarios;
 static const struct bz_variant **variants;
 static size_t scenarios_built_in;
@@ -230,7 +230,7 @@ static int run_property(const struct bz_property *property) {
 
 /* --- replaying -------------------------------------------------------------------------------- */
 
-/* Whether a token or the file of a trace is of this property. False with a message if it cannot be
+/* True if a token or the file of a trace is of this property. False with a message if it cannot be
  * read. */
 static bool names_property(const char *input, const struct bz_property *property, bool *is_own,
                            char *error, size_t error_bytes) {

@@ -294,7 +294,7 @@ static const struct argp_option *find_letter(struct survey *survey, char letter)
     return NULL;
 }
 
-/* Whether the next word is the value of the option, which has `value` behind it; NULL: nothing. */
+/* True if the next word is the value of the option, which has `value` behind it; NULL: nothing. */
 static bool takes_next(struct survey *survey, const struct argp_option *option, const char *value,
                        bool is_last) {
     for (size_t common = 0; common < EVERYWHERE_COUNT; common++) {
@@ -309,7 +309,7 @@ static bool takes_next(struct survey *survey, const struct argp_option *option, 
     return option->arg != NULL && value == NULL;
 }
 
-/* Options of one letter, of which the last one may have a value. */
+/* Options of one letter; the last one may have a value. */
 static bool look_at_letters(struct survey *survey, const char *letters, bool is_last) {
     bool takes = false;
     for (; *letters != '\0' && !takes; letters++) {

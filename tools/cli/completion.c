@@ -93,7 +93,7 @@ static void offer_parameters(void) {
     }
 }
 
-/* What is before the last one of `marks` stays as it is. */
+/* The text before the last one of `marks` stays as it is. */
 static void keep_before(const char *marks) {
     size_t used = strlen(line.lead);
     size_t kept = strlen(line.start);
@@ -237,7 +237,7 @@ static void offer_argument(const char *usage, size_t place) {
     }
 }
 
-/* Whether the word is the value of the one before it, or an option with its value; sets both. */
+/* True if the word is the value of the one before it, or an option with its value; sets both. */
 static bool is_value(const struct bz_option *pending, const struct bz_option *option,
                      const char *word, const char **value) {
     const char *equals = strchr(word, '=');

@@ -31,10 +31,10 @@ extern const struct bz_embedded bz_show_templates[];
 /* The player of `buzzer lockstep`: player.py, and deferreds.py for Twisted */
 extern const struct bz_embedded bz_lockstep_scripts[];
 
-/* What is written by hand of manual pages: manual.mdoc, buzzer.1 (tools/cli/manual.c) */
+/* The hand-written parts of manual pages: manual.mdoc, buzzer.1 (tools/cli/manual.c) */
 extern const struct bz_embedded bz_manual_parts[];
 
-/* What `buzzer completion` prints: buzzer.bash */
+/* The output of `buzzer completion`: buzzer.bash */
 extern const struct bz_embedded bz_completion_scripts[];
 
 #endif

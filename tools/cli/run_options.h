@@ -1,4 +1,4 @@
-/* What the files of `buzzer run` share: what the options say, and what a session works on. */
+/* Shared by the files of `buzzer run`: the options, and the state of a session. */
 #ifndef BZ_TOOLS_CLI_RUN_OPTIONS_H
 #define BZ_TOOLS_CLI_RUN_OPTIONS_H
 
@@ -33,7 +33,7 @@ struct bz_run {
     bool is_strict;
     const char *resume;
     const char *corpus;       /* a folder of traces to try first */
-    struct bz_stored *stored; /* what became of them */
+    struct bz_stored *stored; /* their results */
     struct bz_stored *own;    /* what became of those in `out` */
     bool is_json;
     bool is_quiet;
@@ -41,7 +41,7 @@ struct bz_run {
     struct bz_progress progress;
     struct bz_program program;
     struct bz_checkpoint_file *file; /* NULL: no checkpoint */
-    struct bz_campaign_state *state; /* to go on from */
+    struct bz_campaign_state *state; /* to continue from */
     struct bz_kept_findings *findings;
     const char *name;   /* for messages */
     int findings_code;  /* the worst of their exit codes */

@@ -30,7 +30,7 @@ struct bz_page {
     bool is_marked[BZ_SCREEN_ROWS_MAX]; /* in reverse video */
 };
 
-/* Whether standard input and output are a terminal that can do this: TERM is neither empty nor
+/* True if standard input and output are a terminal that can do this: TERM is neither empty nor
  * "dumb". */
 bool bz_screen_is_there(void);
 

@@ -7,7 +7,7 @@
 #                                             buzzer::sim, buzzer::property, buzzer::program,
 #                                             buzzer_add_plugin(), buzzer_add_property_test()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
-#                                             simulator, too), buzzer-property.pc,
+#                                             simulator), buzzer-property.pc,
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages, one for each
 #                                             command of buzzer

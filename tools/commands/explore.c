@@ -130,7 +130,8 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-/* --- while it goes on ------------------------------------------------------------------------- */
+/* --- while it continues -------------------------------------------------------------------------
+ */
 
 static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
@@ -354,7 +355,7 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     return bz_search_file_begin(&file, explore->out);
 }
 
-/* One that goes on. */
+/* One that continues. */
 static int resume(struct explore *explore, struct bz_program *program) {
     static struct bz_search_file file;
     struct bz_explore_config *config = &explore->config;

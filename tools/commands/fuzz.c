@@ -1,4 +1,5 @@
-/* buzzer fuzz: a campaign that goes on for weeks, over many scenarios, variants and strategies. */
+/* buzzer fuzz: a campaign that continues for weeks, over many scenarios, variants and strategies.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -165,7 +165,7 @@ static void say_missing(const struct bz_shard_files *shards, char *text, size_t 
              shards->of.checkpoint.shard.count, missing == 1 ? "is" : "are");
 }
 
-/* What the shards together show. */
+/* The joined result of the shards. */
 static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
     const struct bz_checkpoint *campaign = &merge->shards.of.checkpoint;
     static struct bz_kept_finding cut;

@@ -70,7 +70,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-/* Which argument is the run: with --gdb, the other one is a step. */
+/* The argument that is the run: with --gdb, the other one is a step. */
 static void sort_arguments(struct argp_state *state, struct replay *replay) {
     const char **arguments = replay->arguments;
     if (arguments[1] == NULL) {
@@ -121,7 +121,7 @@ static int replay_leniently(struct replay *replay) {
     return bz_cli_fail(replay->name, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 /* Waits for Enter. False if the user wants no more stops. */
 static bool wait_for_enter(void) {
@@ -148,7 +148,7 @@ static void print_log(const struct replay *replay, const struct bz_trace *trace)
     printf("\n");
 }
 
-/* What the run itself says, whether or not it is the recorded one. */
+/* The result of the run itself, whether or not it is the recorded one. */
 static int verdict_code_of(const struct replay *replay) {
     const struct bz_replay_report *report = &replay->run.report;
     return report->violation.oracle != NULL ? BZ_EXIT_VIOLATION
@@ -255,7 +255,7 @@ static int write_program(const struct replay *replay) {
                                     strerror(errno));
 }
 
-/* Records the run anew, so that the file is as this version writes it, and writes it. */
+/* Records the run again, so that the file is as this version writes it, and writes it. */
 static int write_trace(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
     const struct bz_replay_report *report = &replay->run.report;
@@ -316,7 +316,7 @@ static int run_once(struct replay *replay) {
     return code == BZ_EXIT_OK ? bz_debug_once(replay->name, &replay->run, replay->once) : code;
 }
 
-/* What needs the runtime in C. */
+/* Options that need the runtime in C. */
 static int check_runtime(const struct replay *replay) {
     if (replay->run.program.scenario->runtime == NULL ||
         !(replay->is_gdb || (replay->is_step && !replay->is_log && bz_screen_is_there()))) {

@@ -91,7 +91,7 @@ static bool run_campaign(struct bz_run *run, struct bz_campaign_result *result, 
     return is_done;
 }
 
-/* Whether it ended before its work was done, which is a number of runs, or a time. */
+/* True if it ended before its work was done, which is a number of runs, or a time. */
 static bool is_stopped(const struct bz_run *run, const struct bz_campaign_result *result) {
     bool is_time_all = run->file == NULL || run->file->checkpoint.limit_ms != 0;
     return result->lack[0] != '\0' ||
@@ -100,7 +100,7 @@ static bool is_stopped(const struct bz_run *run, const struct bz_campaign_result
 
 /* --- where it begins -------------------------------------------------------------------------- */
 
-/* What a checkpoint says is to be done, and what is left of it. */
+/* The work that a checkpoint names, and the rest that is left. */
 static void take_up(struct bz_run *run, struct bz_checkpoint_file *file) {
     const struct bz_checkpoint *checkpoint = &file->checkpoint;
     run->before_ms = file->before_ms;
@@ -137,7 +137,7 @@ static void divide(struct bz_run *run) {
     }
 }
 
-/* A shard goes on from what it has left, so an engine may start it as often as it likes. */
+/* A shard continues from what it has left, so an engine may start it as often as it likes. */
 static int begin_shard(struct bz_run *run) {
     bool is_there;
     int code = bz_checkpoint_file_of_shard(run->file, run->out, run->state, &is_there);
@@ -175,7 +175,7 @@ static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
     return run->shard.count > 0 ? begin_shard(run) : bz_checkpoint_file_create(run->file, run->out);
 }
 
-/* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
+/* One that continues. --time is the time of this session; without it, a campaign with a limit takes
  * what is left of it. */
 static int resume(struct bz_run *run, struct bz_checkpoint_file *file) {
     file->name = run->name;
@@ -213,7 +213,7 @@ static void put_json(const struct bz_run *run, const struct bz_run_report *repor
     bz_json_put(root);
 }
 
-/* What programs read. A file that cannot be written hides nothing else. */
+/* The output for programs. A file that cannot be written hides nothing else. */
 static void report_to_programs(struct bz_run *run, struct bz_run_report *report) {
     if (bz_ci_is_wanted(&run->ci)) {
         struct bz_outcome outcome;
@@ -261,7 +261,7 @@ static int try_stored(struct bz_run *run, struct bz_run_report *report) {
     return code;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 /* Records the findings of earlier sessions again; their files are there. */
 static void keep_earlier_findings(struct bz_run *run) {
@@ -287,7 +287,7 @@ static int finish_findings(struct bz_run *run, const struct bz_campaign_result *
     return run->findings_code;
 }
 
-/* Warnings, and how to go on. */
+/* Warnings, and how to continue. */
 static void print_last(const struct bz_run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
     struct bz_text text = {0};
@@ -303,7 +303,7 @@ static void print_last(const struct bz_run *run, const struct bz_run_report *rep
     }
 }
 
-/* What the report says besides findings. */
+/* The parts of the report besides findings. */
 static void sum_up(const struct bz_run *run, struct bz_run_report *report,
                    struct bz_kept_finding *cut) {
     const struct bz_campaign_result *result = report->result;

@@ -168,7 +168,7 @@ static bool run_all(struct zoo *zoo) {
     return is_ok;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 struct tally {
     size_t entries; /* with at least one measurement */

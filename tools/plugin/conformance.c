@@ -42,7 +42,7 @@ static const struct {
     {"leak", BZ_TOPIC_LEAKS, SHOWN_NONE,
      "Entries stay in its queue, or its `view` or `queued` counts what is not there."},
     {"pool-entry", BZ_TOPIC_LEAKS, SHOWN_NONE,
-     "It keeps a lock for a key that nobody uses, or its `entries` is wrong."},
+     "It keeps a lock for a key that is not in use, or its `entries` is wrong."},
     {"permit-conservation", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
     {"level-bound", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
     {"queue-partition", BZ_TOPIC_BEHAVIOUR, SHOWN_VIEW, NULL},
@@ -228,7 +228,7 @@ static bool try_without(struct bz_conformance *check, const struct bz_conformanc
 
 /* --- leaks ------------------------------------------------------------------------------------ */
 
-#define CHILD_NS UINT64_C(20000000000) /* of CPU time, for all of it */
+#define CHILD_NS UINT64_C(20000000000) /* of CPU time, for the whole */
 #define FEW 4                          /* rounds, and cancels */
 #define MANY 204
 #define KEPT_MAX 50u /* blocks that objects and tasks may keep for good */
@@ -253,7 +253,7 @@ static bool set_param(struct bz_program *program, const char *name, int64_t valu
     return params[index].name != NULL;
 }
 
-/* In order fifo, with as many rounds. A task that is cancelled goes on where the scenario knows
+/* In order fifo, with as many rounds. A task that is cancelled continues where the scenario knows
  * that (`manner` 4); elsewhere there are no cancels. */
 static bool has_rounds(struct bz_program *program, int64_t rounds) {
     (void)set_param(program, "cancels", set_param(program, "manner", 4) ? rounds : 0);

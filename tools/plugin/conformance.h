@@ -17,7 +17,7 @@
 #include "sim/session/campaign.h"
 #include "traces/lack.h"
 
-/* What the contract is about, in the order of the report. */
+/* The topics of the contract, in the order of the report. */
 enum bz_topic {
     BZ_TOPIC_RUNS,        /* it neither crashes nor hangs */
     BZ_TOPIC_STATUSES,    /* operations return what they may */
@@ -72,7 +72,7 @@ bool bz_conformance_check(struct bz_conformance *check, const struct bz_conforma
 /* How many faults there are of a topic. */
 uint32_t bz_conformance_faults(const struct bz_conformance *check, enum bz_topic topic);
 
-/* Whether the topic could not be judged, with the reason in plain words; NULL: it was. */
+/* The reason why the topic could not be judged, in plain words; NULL: it was judged. */
 const char *bz_conformance_gap(const struct bz_conformance *check, enum bz_topic topic);
 
 #endif

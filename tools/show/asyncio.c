@@ -217,7 +217,7 @@ static void put_scene(const struct bz_trace *trace, const struct bz_scene_progra
 
 /* --- all others ------------------------------------------------------------------------------- */
 
-/* What the test in Python did beside its operations is not in the program. */
+/* Other actions of the test in Python are not in the program. */
 static void put_test(const struct bz_script *script, struct bz_paper *paper) {
     bool is_own = bz_is_of_python(script->trace);
     bz_paper_printf(paper, "\n# tasks that ended, and kept what they owned\nKEPT = [");

@@ -36,7 +36,7 @@ struct page {
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* `most` texts at most, of which any may be new. */
+/* `most` texts at most; any may be new. */
 static void texts_init(struct texts *texts, size_t most) {
     uint32_t slots = 64;
     while (slots < 2 * most) {

@@ -9,7 +9,7 @@
 #define WORDS 4u
 #define NONE SIZE_MAX
 
-/* What may have a counterpart in the other run: some events, and what they are matched by. */
+/* Items that may have a counterpart in the other run: some events, and what they are matched by. */
 struct item {
     const char *words[WORDS]; /* NULL: none */
     uint64_t n;

@@ -14,7 +14,7 @@ struct owner {
     size_t given_up;    /* the hold that a wait for a condition gave up; NONE */
     size_t released;    /* the hold that its last release ended, which may be refused; NONE */
     const char *op;     /* pending */
-    const char *object; /* of it */
+    const char *object; /* its name */
     bool is_waiting;    /* suspended inside it */
 };
 

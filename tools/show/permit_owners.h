@@ -1,4 +1,4 @@
-/* Which task owns a permit of which object, from which step to which. */
+/* The owner of each permit, from which step to which. */
 #ifndef BZ_TOOLS_SHOW_PERMIT_OWNERS_H
 #define BZ_TOOLS_SHOW_PERMIT_OWNERS_H
 

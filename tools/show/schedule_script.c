@@ -7,7 +7,7 @@
 #include "tools/show/whole_program.h"
 #include "traces/lack.h"
 
-/* What a task is in the middle of. */
+/* The operation that a task is in. */
 struct actor {
     uint32_t suspended; /* the yield or the pause that it is in, number + 1; 0: none */
     uint32_t pending;   /* the operation that has not returned, number + 1; 0: none */
@@ -235,8 +235,8 @@ static void read_event(struct writer *writer, const struct bz_trace_event *event
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* The slots of a queue are another name of it; a notify wakes one task at least. A trace does not
- * record whether a notify that woke no task, or a done, was refused. */
+/* The slots of a queue are another name of the queue; a notify wakes one task at least. A trace
+ * does not record whether a notify that woke no task, or a done, was refused. */
 static void finish_acts(struct bz_script *script) {
     for (size_t index = 0; index < script->act_count; index++) {
         struct bz_act *act = &script->acts[index];

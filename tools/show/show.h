@@ -2,7 +2,7 @@
  *
  * A picture is text that depends on the trace alone: the same trace gives the same bytes. Names and
  * messages of a trace are hostile; each format escapes them. Everything is read from the trace and
- * its story (tools/story/story.h), so a run of a program that nobody has can be shown as well.
+ * its story (tools/story/story.h), so a run of a program that is not here can be shown as well.
  *
  *     bz_paper_init(&paper);
  *     bz_show_format("mermaid")->show(&view, &paper);
@@ -96,7 +96,7 @@ const char *bz_show_verdict(const struct bz_trace *trace);
  * 1u << kind. O(log arrows). */
 const struct bz_arrow *bz_show_arrow(const struct bz_story *story, uint32_t line, unsigned kinds);
 
-/* Appends the text. Each byte of it that is in `special` becomes its decimal number between
+/* Appends the text. Each byte that is in `special` becomes its decimal number between
  * `before` and `after`. */
 void bz_paper_escape(struct bz_paper *paper, const char *text, const char *special,
                      const char *before, const char *after);

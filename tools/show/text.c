@@ -48,7 +48,7 @@ static int wider(int width, const char *text) {
 
 /* --- which lanes there are -------------------------------------------------------------------- */
 
-/* Tasks of which the story tells; if these are too many, those that the violation depends on. */
+/* Tasks in the story; if these are too many, those that the violation depends on. */
 static void choose_lanes(struct lanes *lanes, bool is_cause_only) {
     const struct bz_story *story = lanes->view->story;
     size_t tasks = lanes->view->trace->task_count;
@@ -176,7 +176,7 @@ static char mark_before(const struct bz_span *next) {
     return next->kind == BZ_SPAN_WOKEN || next->object != NULL ? 'w' : 'z';
 }
 
-/* Follows the spans up to the line. Wake-ups and cancels wait for the line that tells of them. */
+/* Follows the spans up to the line. Wake-ups and cancels wait for their line. */
 static void move_on(struct lanes *lanes, const struct bz_story_line *line) {
     const struct bz_story *story = lanes->view->story;
     const struct bz_span *end = story->spans + story->span_count;

@@ -18,7 +18,7 @@ _DRAWN_BLIND = 8  # where Hypothesis does not say how many it takes
 _ATTEMPTS = 100   # with strategies that reject most values
 
 
-# What was made of bytes before, as Hypothesis takes a millisecond for each value: by the id of the
+# Values that were made of bytes before, as Hypothesis takes a millisecond for each value: by the id of the
 # strategy and the bytes; the entry holds the strategy, so the id stays its own.
 _made = {}
 _MADE_MAX = 4096

@@ -1,4 +1,4 @@
-/* The page of a run. Names and messages come from a trace that nobody vouches for: they reach the
+/* The page of a run. Names and messages come from an untrusted trace: they reach the
  * page through textContent and fillText alone. Whatever is drawn is looked up by binary search, so
  * that the length of the run does not matter. */
 /* First: the run, and what is known of it after each step. */
@@ -44,7 +44,7 @@ function lowerBound(list, value, key) {
 }
 const stepOf = (item) => item.step;
 
-/* Lanes: the loop only if the story tells of it. */
+/* Lanes: the loop only if the story mentions it. */
 const lanes = [];
 const laneOf = new Array(run.tasks.length).fill(-1);
 {
@@ -89,7 +89,7 @@ function spanAt(lane, step) {
   return index >= 0 && lane.spans[index].end > step ? index : -1;
 }
 
-/* What a task does once the step is over: a step that ends with a wait counts as waiting. */
+/* The state of a task once the step is over: a step that ends with a wait counts as waiting. */
 function stateAfter(lane, step) {
   const index = spanAt(lane, step);
   if (index < 0) return null;
