@@ -4,7 +4,8 @@
  * the callback, or leaves it to the client's task, which holds it for some yields. So one release
  * may set off a chain of callbacks that release in turn. A client cancelled while it waits takes
  * its request back; the callback that reports this draws whether it takes back another client's
- * request too. A client that has already left when its permit comes releases it in the callback.
+ * request as well. A client that has already left when its permit comes releases it in the
+ * callback.
  *
  * No oracle sees callbacks, so the scenario itself checks holders, order, answers, and how deep
  * callbacks nest. A depth that grows with the crowd ends on a real stack with a lock that is locked
