@@ -102,7 +102,7 @@ function(buzzer_install_completion)
 endfunction()
 
 # The public headers: what programs, plug-ins and sources of events include, and what those include.
-# The test `installed-headers` compiles each of them alone.
+# The test `installed-headers` compiles each alone.
 function(buzzer_install_headers)
     buzzer_install_folder(primitives/runtime
         cdecl check deferred driver future group handle list loop mem observe rules status task

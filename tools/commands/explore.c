@@ -125,7 +125,7 @@ static const struct bz_option options[] = {
     BZ_SEARCH_OPTIONS(struct explore, search),
     BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
-    {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
+    {"quiet", NULL, "Print findings, or why the search is not complete", BZ_OPTION_FLAG,
      offsetof(struct explore, is_quiet)},
     {NULL},
 };

@@ -176,7 +176,7 @@ static int begin(struct bz_run *run, struct bz_checkpoint_file *file) {
 }
 
 /* One that continues. --time is the time of this session; without it, a campaign with a limit takes
- * what is left of it. */
+ * the rest. */
 static int resume(struct bz_run *run, struct bz_checkpoint_file *file) {
     file->name = run->name;
     int code = bz_checkpoint_file_open(file, run->resume, run->state);

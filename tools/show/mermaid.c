@@ -1,7 +1,7 @@
 /* A Mermaid sequence diagram, as GitHub draws it in a block ```mermaid of Markdown.
  *
  * GitHub refuses diagrams of more than 50,000 characters. A larger one has only the lines that the
- * violation depends on, and if it must be, only the last of them; a comment says what is left out.
+ * violation depends on, and if it must be, only the last ones; a comment says what is left out.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static bool is_note(const struct diagram *diagram, size_t index) {
     return !line->is_violation && line->window == NULL && arrow_of(diagram, index) == NULL;
 }
 
-/* A note of the lines of one task in one step. Returns the last of them. */
+/* A note of the lines of one task in one step. Returns the last one. */
 static size_t put_note(const struct diagram *diagram, struct bz_paper *paper, size_t index) {
     const struct bz_story *story = diagram->view->story;
     const struct bz_story_line *line = &story->lines[index];

@@ -101,7 +101,7 @@ def _search(strategy, head):
 
 
 def warm_up():
-    """Before the first run: what Hypothesis does once, such as seeds and tables, is no part of it.
+    """Before the first run: what Hypothesis does once, such as seeds and tables, is not part of the run.
     """
     state = random.getstate()
     _make_anew(text(), bytes(range(256)))

@@ -33,7 +33,7 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 struct bz_py_handle {
     PyObject_HEAD PyObject *callback; /* NULL: it was cancelled, or has run */
     PyObject *few[BZ_PY_FEW_ARGS];    /* the arguments, if there are no more */
-    PyObject *args;                   /* a tuple of them, if there are; NULL */
+    PyObject *args;                   /* a tuple, if there are any; NULL */
     Py_ssize_t count;                 /* of the arguments */
     PyObject *context;
     PyObject *task;          /* of a step; borrowed from the callback; NULL: it is no step */

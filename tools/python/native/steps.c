@@ -87,7 +87,7 @@ static bool end_test(struct bz_py_loop *loop, PyObject *self) {
     return tell_loop(loop, "_main_done", self);
 }
 
-/* A cancel is swallowed in two steps: the task waits after it, and no handler of it is left; and
+/* A cancel is swallowed in two steps: the task waits after it, and no handler is left; and
  * then the task returns. Between, it may still raise a CancelledError or take the request back. */
 static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     if (!task->was_told || task->goes_on || bz_py_task_handles_cancel(self)) {

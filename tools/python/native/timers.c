@@ -8,7 +8,7 @@
 #include "tools/python/native/native.h"
 
 /* As asyncio.base_events: cancelled timers leave a heap of more than so many once they are more
- * than half of it. Before, they leave it at its head. */
+ * than half. Before, they leave it at its head. */
 #define SWEPT_FROM 100u
 
 static bool is_before(const struct bz_py_handle *a, const struct bz_py_handle *b) {

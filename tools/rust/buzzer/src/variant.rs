@@ -53,7 +53,7 @@ pub trait Queue: Sized + 'static {
 
 /// An object in the memory that `init` receives.
 struct Object<T, G = ()> {
-    guards: Vec<G>, // of who holds a permit; any of them is released
+    guards: Vec<G>, // of the holders of permits; any one is released
     it: T,
     place: Place,
 }
