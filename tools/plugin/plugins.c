@@ -353,7 +353,7 @@ int bz_plugins_load(const char *file, const char *name) {
     char error[BZ_ERROR_BYTES];
     struct tables tables;
     warn_of_missing_proc(name);
-    /* Scenarios first: a variant may declare a fault that shows in one of them. */
+    /* Scenarios first: a variant may declare a fault that shows in one. */
     bool is_ok =
         open_tables(file, &tables, error, sizeof error) &&
         (tables.scenarios == NULL || (scenarios_fit(tables.scenarios, error, sizeof error) &&
