@@ -3,7 +3,7 @@
  * A request reads the balance of an account, adds the payment, and writes the sum back. The bank
  * serves several requests at a time. Its replies take a drawn time, so a later request can overtake
  * an earlier one. Two requests that read the same balance lose one payment, though only one task
- * runs at a time. So each account has a lock; with `lock=0` nobody takes it, and the lost update
+ * runs at a time. So each account has a lock; with `lock=0` no task takes it, and the lost update
  * must be found.
  *
  * Beside the balance the bank keeps the sum of all payments that reached it. Both must be equal

@@ -1,11 +1,11 @@
-/* What `buzzer bench` compares with: the scenario `contended` at its defaults, without the
+/* The baseline of `buzzer bench`: the scenario `contended` at its defaults, without the
  * simulator.
  *
  * The same runtime, the same semaphore, the same tasks, and the same schedules as those of the
  * strategy `random` without injected cancels: each seed gives the same steps. In each run it resets
- * the loop, creates the tasks anew, takes a random handle from the ready queue and steps it, until
+ * the loop, creates the tasks again, takes a random handle from the ready queue and steps it, until
  * none is left. It has no judge, no oracles, no shadow state, no digest, no tape, no trace, no
- * strategy, no clock, and nobody observes the loop. So it finds nothing, and repeats nothing but
+ * strategy, no clock, and no observer of the loop. So it finds nothing, and repeats nothing but
  * its seed. */
 #ifndef BZ_SCENARIOS_BARE_LOOP_H
 #define BZ_SCENARIOS_BARE_LOOP_H

@@ -1,13 +1,13 @@
 /* barrier: more tasks than a round takes meet round after round.
  *
  * Each worker comes `rounds` times, after a drawn number of yields. So some fill a round while
- * others leave the one before, and any of them may complete it. The canceller strikes a task that
+ * others leave the one before, and any task may complete it. The canceller strikes a task that
  * waits: one that was filling leaves a place to be filled again, one whose round is complete does
  * not. The breaker, if there is one, aborts the barrier and later resets it, or only resets it.
  *
  * In the end fewer are left than a round takes. When nothing else is ready, a host sends as many
- * extras as are missing. The host is a timer, so that nobody can cancel it. It gives up after some
- * visits in a row that moved nobody; then the oracle deadlock objects. */
+ * extras as are missing. The host is a timer, so that no task can cancel it. It gives up after some
+ * visits in a row that moved no task; then the oracle deadlock objects. */
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/timer.h"
 #include "scenarios/scenario_support.h"
@@ -116,7 +116,7 @@ static struct bz_task **free_place(struct barrier *state) {
     return state->guest_count < state->guest_capacity ? &state->guests[state->guest_count++] : NULL;
 }
 
-/* Sends the missing extras. False if nobody is left, or nobody has moved for some visits. */
+/* Sends the missing extras. False if no task is left, or no task has moved for some visits. */
 static bool serve(struct barrier *state) {
     struct bz_world *world = state->scene.world;
     uint32_t parties = (uint32_t)state->scene.values[PARTIES];

@@ -207,7 +207,7 @@ static enum bz_status consumer(void *arg) {
     return meal.status;
 }
 
-/* If nobody holds the lock, at a drawn moment: notifies or waits without it. Both must be refused,
+/* If no task holds the lock, at a drawn moment: notifies or waits without it. Both must be refused,
  * also while the lock is promised to a task that has not resumed. */
 static enum bz_status intruder(void *arg) {
     struct condition *state = arg;

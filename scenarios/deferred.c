@@ -4,11 +4,12 @@
  * the callback, or leaves it to the client's task, which holds it for some yields. So one release
  * may set off a chain of callbacks that release in turn. A client cancelled while it waits takes
  * its request back; the callback that reports this draws whether it takes back another client's
- * request too. A client that has already left when its permit comes releases it in the callback.
+ * request as well. A client that has already left when its permit comes releases it in the
+ * callback.
  *
  * No oracle sees callbacks, so the scenario itself checks holders, order, answers, and how deep
  * callbacks nest. A depth that grows with the crowd ends on a real stack with a lock that is locked
- * for ever (Twisted #9304). */
+ * forever (Twisted #9304). */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
@@ -85,7 +86,7 @@ static void check_order(struct crowd *crowd, const struct client *client) {
     }
 }
 
-/* The first other client that waits leaves too. */
+/* The first other client that waits also leaves. */
 static void take_back_another(struct crowd *crowd) {
     for (uint32_t index = 0; index < crowd->client_count; index++) {
         struct client *other = &crowd->clients[index];
@@ -142,7 +143,8 @@ static void on_answer(struct bz_deferred_request *request, enum bz_status status
         on_refused(crowd, client, status);
     }
     crowd->depth--;
-    bz_future_set_result(&client->answered, status == BZ_OK); /* refused if nobody waits any more */
+    bz_future_set_result(&client->answered,
+                         status == BZ_OK); /* refused if no task waits any more */
 }
 
 /* --- tasks ------------------------------------------------------------------------------------ */

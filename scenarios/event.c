@@ -6,7 +6,7 @@
  * that waits. When the last setter has ended, a callback sets the flag for good: a setter may be
  * cancelled before its first step.
  *
- * A wait may return BZ_OK only if the flag was up at some moment of it. */
+ * A wait may return BZ_OK only if the flag was up at some moment during the wait. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 

@@ -1,4 +1,4 @@
-/* handoff: three tasks, and which of them gets a lock that was just released.
+/* handoff: three tasks, and which one gets a lock that was just released.
  *
  * A holds the lock, B is queued. A releases: B is woken and has not resumed. C is ready for another
  * reason and calls acquire in between. If the variant claims strict order, C must not get the lock

@@ -1,7 +1,7 @@
 /* intruder: a task releases permits that it does not hold while others compete for them. Each
  * worker also compares locked() with the acquire that follows it.
  *
- * With one permit and several workers, nobody holds the permit during a hand-over, and it is not
+ * With one permit and several workers, no task holds the permit during a hand-over, and it is not
  * free either: it was promised to a worker that has not resumed. A lock or bounded semaphore that
  * claims to refuse a release too many must refuse it there with BZ_NOT_HELD, without effect. A
  * plain semaphore must accept it as one more permit.
@@ -31,8 +31,8 @@ static const struct bz_size sizes[] = {
 
 struct intruder {
     struct bz_scene scene;
-    /* What was wrong. It is reported at the end of the run, so that an oracle can object first: its
-     * message says more. */
+    /* The first error. It is reported at the end of the run, so that an oracle can object first:
+     * its message says more. */
     bool was_locked_wrong;
     bool was_locked;          /* what it was */
     enum bz_status refusal;   /* another one than BZ_NOT_HELD; BZ_OK: none */
@@ -71,7 +71,7 @@ static enum bz_status worker(void *arg) {
     return status;
 }
 
-/* Releases, if nobody holds a permit and the right answer is known. */
+/* Releases, if no task holds a permit and the right answer is known. */
 static void intrude(struct intruder *state) {
     struct bz_sut_permits *sut = &state->scene.sut;
     struct bz_world *world = state->scene.world;

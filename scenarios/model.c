@@ -6,7 +6,7 @@
  * strikes tasks inside of an operation. No oracle looks into the primitive: the history of the
  * calls is checked against the model alone (sim/model/history.h).
  *
- * A task may wait rightly for ever, as in a wait for an event that nobody sets. So a timer fires
+ * A task may wait rightly forever, as in a wait for an event that is never set. So a timer fires
  * when nothing can run. If the model agrees that all who wait must wait, one task that holds
  * something gives it back, or one that waits is cancelled, and so on until all have ended.
  *
@@ -91,7 +91,7 @@ static void report(struct scene *scene, enum bz_history_result result) {
 }
 
 /* A cancel that strikes a task inside an operation is noted at the next return, and before time
- * passes: what an operation may do because of it shows there first. While a wait cannot be
+ * passes: its effects on operations show there first. While a wait cannot be
  * cancelled, nothing comes of the request: the task keeps its place in the line. */
 static void note_requests(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
@@ -171,7 +171,7 @@ static void draw_arguments(struct scene *scene, uint32_t op, int64_t *arguments)
     }
 }
 
-/* Which operation gives this one back; op_count: none. */
+/* The operation that gives this one back; op_count: none. */
 static uint32_t giver_of(const struct bz_model *model, uint32_t op) {
     uint32_t giver = 0;
     while (giver < model->op_count && model->ops[giver].gives_back != op + 1) {

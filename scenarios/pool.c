@@ -3,7 +3,7 @@
  * Each worker does `rounds` rounds: acquire, `hold` yields, release. It draws a key and arrives
  * after 0..arrival yields. Or, drawn, it comes back at once with the key that it has just released,
  * while the worker woken for that key has not resumed. The canceller strikes workers inside
- * acquire. At the end nobody uses a key, and the pool must keep none. */
+ * acquire. At the end no task uses a key, and the pool must keep none. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 

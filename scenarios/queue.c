@@ -8,7 +8,7 @@
  *
  * A joiner joins early. If all others have ended and items are left, it is cancelled.
  *
- * Every task must end, whoever is cancelled. So callbacks do the closing: one when the closer has
+ * Every task must end, whichever is cancelled. So callbacks do the closing: one when the closer has
  * ended, however it ended, and one that cancels the producers when no consumer is left. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
@@ -164,7 +164,7 @@ static enum bz_status joiner(void *arg) {
 }
 
 /* When all others have ended, join has returned if every item is done, or never will. An item in
- * the queue that nobody has put is for the oracles of items, at the end. */
+ * the queue that no task has put is for the oracles of items, at the end. */
 static void on_joiner_alone(struct queue *queue) {
     struct bz_world *world = queue->scene.world;
     if (queue->joiner == NULL || bz_task_is_done(queue->joiner)) {

@@ -1,4 +1,4 @@
-/* What the scenarios share: the head of their state, their tasks, yields, cancels and checks. */
+/* Shared by the scenarios: the head of their state, their tasks, yields, cancels and checks. */
 #ifndef BZ_SCENARIOS_SCENARIO_SUPPORT_H
 #define BZ_SCENARIOS_SCENARIO_SUPPORT_H
 
@@ -24,7 +24,7 @@ bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args
                            const char *name, int64_t permits);
 bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status);
 
-/* Whether the variant claims this of the primitive. */
+/* True if the variant claims this of the primitive. */
 static inline bool bz_scene_claims(const struct bz_world *world, enum bz_primitive primitive,
                                    uint32_t claim) {
     return (bz_variant_claims(world->variant, primitive) & claim) != 0;
@@ -35,7 +35,7 @@ void bz_scene_finish_permits(struct bz_world *world, void *scene);
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* Creates a task, or `count` of them, numbered from 1, with the state of the scenario as argument.
+/* Creates a task, or `count` tasks, numbered from 1, with the state of the scenario as argument.
  * `tasks` may be NULL. */
 struct bz_task *bz_scene_spawn(struct bz_world *world, const char *name, uint32_t index,
                                bz_task_fn *fn, void *state);
@@ -63,7 +63,7 @@ void bz_scene_spawn_member(struct bz_world *world, struct bz_member *member, con
                            uint32_t index, bz_task_fn *fn, void *state,
                            void (*on_end)(void *state));
 
-/* Several of them, numbered from 1, which are interchangeable (bz_world_interchange()). */
+/* Several tasks, numbered from 1, which are interchangeable (bz_world_interchange()). */
 void bz_scene_spawn_members(struct bz_world *world, struct bz_member *members, int64_t count,
                             const char *name, bz_task_fn *fn, void *state,
                             void (*on_end)(void *state));
@@ -74,7 +74,7 @@ enum bz_manner {
     BZ_MANNER_SEVERAL, /* two to four cancels at once; one task may get more than one */
     BZ_MANNER_TWICE,   /* two requests at once for one task, which may have been woken */
     BZ_MANNER_SELF,    /* as ONE; and a task may cancel itself right before an operation */
-    BZ_MANNER_GO_ON,   /* as ONE; and a task that was cancelled goes on with its next round */
+    BZ_MANNER_GO_ON,   /* as ONE; and a task that was cancelled continues with its next round */
 };
 #define BZ_MANNER_SUMMARY                                                                          \
     "cancels come 0: one by one; 1: several at once; 2: twice for one task; 3: also from the "     \
@@ -147,13 +147,13 @@ static inline bool bz_is_cancelled(const struct bz_world *world, enum bz_status 
     return status == BZ_CANCELLED && bz_task_cancelling(bz_loop_current(world->loop)) > 0;
 }
 
-/* Before an operation, and after a round with what came of it: the manner of the running task's
- * cancels. The second returns what it goes on with. */
+/* Before an operation, and after a round with its result: the manner of the running task's
+ * cancels. The second returns what it continues with. */
 void bz_cancel_self(struct bz_world *world, enum bz_manner manner);
 enum bz_status bz_end_of_round(struct bz_world *world, enum bz_manner manner,
                                enum bz_status status) BZ_MUST_USE;
 
-/* What a release by the holder must return. */
+/* The status that a release by the holder must return. */
 static inline void bz_check_released(struct bz_world *world, enum bz_status status) {
     const char *name = bz_status_name(status);
     bz_world_assert(world, status == BZ_OK, "the release by its holder was refused: %s",

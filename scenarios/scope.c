@@ -52,7 +52,7 @@ static enum bz_status sleep_in_scope(struct scope *state, struct bz_sut_scope *o
     return sleep_in_new_scope(state, outer, delay_ns);
 }
 
-/* The body of the outer scope goes on if the inner one ended at its deadline. Its clean-up has a
+/* The body of the outer scope continues if the inner one ended at its deadline. Its clean-up has a
  * deadline of its own. */
 static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *outer) {
     enum bz_status status = sleep_in_scope(state, outer, draw_ns(state, "inner-ns"));
@@ -61,7 +61,7 @@ static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *oute
     }
     if (status == BZ_CANCELLED) {
         enum bz_status cleanup = sleep_in_scope(state, outer, draw_ns(state, "cleanup-ns"));
-        (void)cleanup; /* the first cancellation goes on in any case */
+        (void)cleanup; /* the first cancellation continues in any case */
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* taskgroup: the children of a task group compete for permits, and one of them fails.
+/* taskgroup: the children of a task group compete for permits, and one fails.
  *
  * A drawn child fails at a drawn moment: before an acquire, while it holds a permit, or after the
  * release. The group then cancels the siblings wherever they are: in the queue, in the window, or

@@ -1,4 +1,4 @@
-/* BZ_CHECK aborts the process on a programming error, in release builds too.
+/* BZ_CHECK aborts the process on a programming error, also in release builds.
  *
  * It guards internal invariants, and contracts of calls that have no status to return. Input from
  * outside never reaches it.

@@ -144,7 +144,7 @@ void bz_deferred_fini(struct bz_deferred *deferred) {
     struct bz_trampoline *trampoline = deferred->trampoline;
     struct bz_list *link;
     while ((link = bz_list_pop_front(&deferred->pairs)) != NULL) {
-        /* Another deferred would wait for ever. */
+        /* Another deferred would wait forever. */
         BZ_CHECK(!bz_container_of(link, struct bz_deferred_pair, link)->is_continuation);
     }
     if (bz_list_is_linked(&deferred->due_link)) {

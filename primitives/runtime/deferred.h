@@ -9,9 +9,9 @@
  * runs at once. A cancel cannot strike between the firing and the callbacks: there is no window.
  *
  * A callback may return another deferred (the inner one). The outer one then waits until the inner
- * one has run the pairs that it has by now, takes over its result and goes on. The inner one goes
- * on with BZ_OK and 0. A circle of deferreds waits for ever, and cancelling it aborts the process;
- * so does a deferred that would wait for itself.
+ * one has run the pairs that it has by now, takes over its result and continues. The inner one
+ * continues with BZ_OK and 0. A circle of deferreds waits forever, and cancelling it aborts the
+ * process; so does a deferred that would wait for itself.
  *
  * Order: callbacks never run inside each other. The deferreds of a loop share a trampoline. The
  * outermost call that fires something (or adds a pair, unpauses, cancels) runs everything that
@@ -61,7 +61,7 @@ struct bz_trampoline {
     bool is_bouncing;
 };
 
-/* What a callback receives and returns. */
+/* The argument and the result of a callback. */
 struct bz_deferred_result {
     enum bz_status status;        /* BZ_OK, or the error */
     uint64_t value;               /* the result, or details of the error */
@@ -71,7 +71,7 @@ struct bz_deferred_result {
 typedef struct bz_deferred_result bz_deferred_fn(struct bz_deferred_pair *pair,
                                                  struct bz_deferred_result result);
 
-/* Two callbacks, of which at most one runs. */
+/* Two callbacks; at most one runs. */
 struct bz_deferred_pair {
     struct bz_list link; /* linked until it runs */
     bz_deferred_fn *on_ok;
@@ -160,7 +160,7 @@ bool bz_deferred_cancel(struct bz_deferred *deferred);
 void bz_deferred_pause(struct bz_deferred *deferred);
 void bz_deferred_unpause(struct bz_deferred *deferred);
 
-/* Suspends the running task until the pairs that the chain has by now have run. The chain goes on
+/* Suspends the running task until the pairs that the chain has by now have run. The chain continues
  * with the same result, so several tasks may wait for one deferred. Does not suspend if the result
  * is there. Returns the status of the result, or BZ_CANCELLED if the task was cancelled. The
  * deferred is then cancelled as well, in the step in which the task resumes.

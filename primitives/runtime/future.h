@@ -92,11 +92,12 @@ bool bz_future_remove_callback(struct bz_callback *callback);
 
 /* Suspends the running task until the future is done. BZ_OK: the value is in future->value.
  * BZ_FAILED: exception. BZ_CANCELLED: the future was cancelled, or the task was; in the latter case
- * the future may hold a result that nobody fetches. Must be called from a task of the same loop. */
+ * the future may hold a result that no task fetches. Must be called from a task of the same loop.
+ */
 enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
 
 /* The same for a future that is redirected. As in bz_task_join(), what a cancel comes to is the
- * matter of those to whom it goes. */
+ * matter of those that receive it. */
 enum bz_status bz_future_join(struct bz_future *future) BZ_MUST_USE;
 
 BZ_END_DECLS

@@ -9,9 +9,9 @@
  *     }
  *
  * The exit waits for every child. The first child that fails cancels its siblings and the body (the
- * parent task); a cancelled child cancels nobody. A body that fails or is cancelled cancels the
- * children. The exit returns BZ_FAILED if the body or a child failed (the group counts the errors),
- * BZ_CANCELLED if the parent was cancelled from outside, else BZ_OK.
+ * parent task); a cancelled child cancels no other task. A body that fails or is cancelled cancels
+ * the children. The exit returns BZ_FAILED if the body or a child failed (the group counts the
+ * errors), BZ_CANCELLED if the parent was cancelled from outside, else BZ_OK.
  *
  * If a child fails and the parent is cancelled from outside as well, the exit returns BZ_FAILED,
  * and the parent's next await returns BZ_CANCELLED (asyncio 3.13, gh-116720).

@@ -1,4 +1,4 @@
-/* What the runtime's own files share. Not installed; driver.h is the contract for users. sim/native
+/* Shared by the runtime's own files. Not installed; driver.h is the contract for users. sim/native
  * also reads it, to take snapshots of a loop and to inline bz_driver_step(), and so does
  * scenarios/bare_loop.c, to be as fast. */
 #ifndef BZ_RUNTIME_INTERNAL_H
@@ -42,7 +42,7 @@ struct bz_task {
 /* See bz_loop_keep_exceptions(). */
 struct bz_exceptions {
     void *(*of_thread)(void); /* NULL: they are not kept */
-    struct bz_mem **mem;      /* of which arena they are (sim/variant/new.hpp); NULL: of none */
+    struct bz_mem **mem;      /* the arena that they are in (sim/variant/new.hpp); NULL: in none */
     bool are_outside;         /* a task was suspended with one that is of none */
 };
 
@@ -77,7 +77,7 @@ struct bz_loop {
     uint32_t heap_count;
     uint32_t heap_capacity;
     uint32_t heap_disarmed; /* entries without a timer */
-    bool has_told_number;   /* somebody asked for a task's number or name (sim/explore) */
+    bool has_told_number;   /* the code asked for a task's number or name (sim/explore) */
     uint64_t timers_armed;
     const struct bz_rules *rules; /* never NULL */
     struct bz_mem *mem;
@@ -175,7 +175,7 @@ static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_tas
     return (enum bz_status)task->resume_status;
 }
 
-/* Cancels what a suspended task waits for. False: that goes on, and so does the wait. */
+/* Cancels what a suspended task waits for. False: that continues, and so does the wait. */
 bool bz_task_cancel_wait(struct bz_task *task);
 
 /* Ends a marked task that has not started. */
@@ -184,7 +184,7 @@ void bz_task_end_unstarted(struct bz_loop *loop, struct bz_task *task);
 /* Releases what an ended task no longer needs; afterwards the task may be gone. */
 void bz_task_reap(struct bz_loop *loop, struct bz_task *task);
 
-/* What the timers of bz_sleep() and of bz_timeout_enter() do, and the handle of a callback. */
+/* The functions of the timers of bz_sleep() and bz_timeout_enter(), and of a callback's handle. */
 void bz_sleeper_fire(struct bz_timer *timer);
 void bz_deadline_fire(struct bz_timer *timer);
 void bz_callback_run(struct bz_handle *handle);
@@ -285,7 +285,7 @@ struct bz_mem {
 
 #define BZ_MEM_HEADER_BYTES ((sizeof(struct bz_mem) + 63u) & ~(size_t)63u)
 
-/* Whether an address is in its range. */
+/* True if an address is in its range. */
 static inline bool bz_mem_has(const struct bz_mem *mem, const void *address) {
     return (uintptr_t)address - (uintptr_t)mem->base < mem->limit_bytes;
 }

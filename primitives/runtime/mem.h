@@ -19,7 +19,7 @@
 BZ_BEGIN_DECLS
 
 /* Less than a power of two, so that neighbours do not begin at addresses whose low bits are the
- * same (sim/performance.md). A process of 32 bits has room for few of them. */
+ * same (sim/performance.md). A process of 32 bits has room for a few. */
 #define BZ_MEM_SHORT_BYTES ((size_t)5 << 16)
 #if SIZE_MAX > UINT32_MAX
 #define BZ_MEM_LIMIT_BYTES_DEFAULT (((size_t)1 << 30) - BZ_MEM_SHORT_BYTES)
@@ -31,14 +31,14 @@ BZ_BEGIN_DECLS
 
 struct bz_mem;
 
-/* For up to `limit_bytes` (0: the default), of which the arena's own records take about 1 KiB.
- * Where it can, it maps more of them by need only (room.h). NULL if the system has no memory, the
+/* For up to `limit_bytes` (0: the default); the arena's own records take about 1 KiB.
+ * Where it can, it maps more by need only (room.h). NULL if the system has no memory, the
  * limit is smaller than the records, or larger than half the address space. The caller destroys the
  * arena. */
 struct bz_mem *bz_mem_new(size_t limit_bytes);
 void bz_mem_destroy(struct bz_mem *mem);
 
-/* The same in a mapping of the caller's, for instance a shared one, of which `mapped_bytes` are
+/* The same in a mapping of the caller's, for instance a shared one, whose first `mapped_bytes` are
  * mapped. bz_mem_leave(), and not bz_mem_destroy(), comes before the caller unmaps it. NULL if it
  * is smaller than the records. */
 struct bz_mem *bz_mem_new_in(void *mapping, size_t mapped_bytes, size_t limit_bytes);
@@ -58,9 +58,9 @@ void bz_mem_free(struct bz_mem *mem, void *block, size_t size_bytes);
 void *bz_mem_grow(struct bz_mem *mem, void *block, size_t old_bytes, size_t new_bytes);
 
 /* For an arena in a shared mapping of `bytes`, after another process has used it, and perhaps
- * written over its records: it can be used again, but what is free in it is lost, and half of it
- * may be. A sanitizer of this process does not know which blocks are live. False: the system has no
- * room here for what the other process has used. */
+ * written over its records: it can be used again, but its free memory is lost, and half of the
+ * arena may be. A sanitizer of this process does not know which blocks are live. False: the system
+ * has no room here for what the other process has used. */
 bool bz_mem_adopt(struct bz_mem *mem, size_t bytes);
 
 /* The same, if no block is in use beyond `used_bytes`, where bz_mem_used_bytes() was before. */
@@ -73,7 +73,7 @@ void bz_mem_leave(struct bz_mem *mem, size_t bytes);
  * mapping. False without memory: it is still shared. */
 bool bz_mem_make_private(struct bz_mem *mem);
 
-/* From now on a freed block says so: whoever reads it, reads the same bytes in every run, which are
+/* From now on a freed block says so: a read of it finds the same bytes in every run, which are
  * no pointer and no small number; and a block that is freed twice aborts the process. No block
  * shows what was in its place before, so allocating and freeing are O(size_bytes). */
 void bz_mem_mark_freed(struct bz_mem *mem);
@@ -86,7 +86,7 @@ uint64_t bz_mem_live_blocks(const struct bz_mem *mem);
 /* From the arena's first byte on, its own records included. */
 size_t bz_mem_used_bytes(const struct bz_mem *mem);
 
-/* Whether an allocation was refused since the last reset; and whether that was before the limit,
+/* True if an allocation was refused since the last reset; and if that was before the limit,
  * because the system has no more. */
 bool bz_mem_is_exhausted(const struct bz_mem *mem);
 bool bz_mem_lacks_room(const struct bz_mem *mem);

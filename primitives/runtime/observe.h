@@ -1,4 +1,4 @@
-/* What a loop reports to its observer: one call with plain numbers for each event, inside the
+/* The reports of a loop to its observer: one call with plain numbers for each event, inside the
  * operation that causes it. Without an observer a loop reports nothing.
  *
  * Tasks and handles are numbered in order of creation, so that their names survive a change of the
@@ -29,17 +29,17 @@ enum bz_event_kind {
     BZ_EVENT_RUNTIME_COUNT = 16, /* upper layers number their own kinds from here */
 };
 
-/* What a task waits for while it is suspended. */
+/* The thing that a task waits for while it is suspended. */
 enum bz_wait {
     BZ_WAIT_NONE = 0,
-    BZ_WAIT_FUTURE = 1, /* a future that somebody must complete */
+    BZ_WAIT_FUTURE = 1, /* a future that a task must complete */
     BZ_WAIT_YIELD = 2,  /* nothing: its next step is already queued (asyncio.sleep(0)) */
     BZ_WAIT_SLEEP = 3,  /* a timer */
     BZ_WAIT_JOIN = 4,   /* other tasks: a join, or the exit of a task group */
 };
 #define BZ_WAIT_COUNT 5
 
-/* What a handle of the ready queue is. */
+/* The kinds of handles in the ready queue. */
 enum bz_role {
     BZ_ROLE_STEP = 0,     /* the next step of a task */
     BZ_ROLE_TIMER = 1,    /* a timer that is due */
@@ -53,11 +53,11 @@ struct bz_observer {
     void (*report)(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
                    uint8_t status, uint32_t arg);
 
-    /* Which of `bound` things comes first where the rules of the loop leave it open (rules.h).
+    /* Chooses the first of `bound` things where the rules of the loop leave it open (rules.h).
      * NULL: the first one. The function must not call the loop. */
     uint32_t (*choose)(struct bz_observer *observer, uint32_t bound);
 
-    /* A cancel of the task was requested, and the future that it waits for goes on (future.h,
+    /* A cancel of the task was requested, and the future that it waits for continues (future.h,
      * redirect_cancel): the task learns of the request when that is done. NULL: not reported. The
      * function must not call the loop. */
     void (*waits_on)(struct bz_observer *observer, uint32_t task);

@@ -1,6 +1,6 @@
 /* Where the memory of loops lies: anywhere, as the system likes, or from a given address on.
  *
- * A search that goes on in another process (sim/explore/checkpoint.h) compares states, and there
+ * A search that continues in another process (sim/explore/checkpoint.h) compares states, and there
  * are pointers in them. So all that its loops are made of lies at addresses that depend on nothing
  * but the order in which they are made:
  *

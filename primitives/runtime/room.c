@@ -15,7 +15,7 @@
 #define ROOMS 1024u /* worlds that live at once take two each */
 #define SHIFT_MASK ((ROOM_BYTES >> 2u) - 1)
 
-/* Where none of them can be: with few addresses, and where a sanitizer has plans for all of them.
+/* Where no mapping can be: with few addresses, and where a sanitizer has plans for all addresses.
  */
 #if SIZE_MAX > UINT32_MAX && defined(MAP_FIXED_NOREPLACE) && !BZ_SAN_ADDRESS && !BZ_SAN_THREAD
 #define HAS_ROOMS 1

@@ -1,7 +1,7 @@
 /* Room for mappings that grow where they are.
  *
  * A reservation counts against the limit of address space (ulimit -v), used or not. So an arena
- * maps only the beginning of its range, and more of it by need. The addresses behind are left free:
+ * maps only the beginning of its range, and more by need. The addresses behind are left free:
  * rooms lie where the system puts no mapping of its own, and no other room is in the way.
  * Thread-safe. */
 #ifndef BZ_RUNTIME_ROOM_H

@@ -91,7 +91,7 @@ void bz_task_detach(struct bz_task *task) {
     }
 }
 
-/* What __cxa_get_globals() returns. The exceptions and what the unwinder knows are elsewhere: in
+/* The result of __cxa_get_globals(). The exceptions and what the unwinder knows are elsewhere: in
  * memory of their own, and on the stack. */
 struct exceptions {
     void *caught;          /* the newest */
@@ -146,7 +146,7 @@ bool bz_task_cancel(struct bz_task *task) {
         BZ_CHECK(hops_left-- > 0); /* a circle of joins is a deadlock */
         task = bz_container_of(task->waiting_on, struct bz_task, done);
         bool is_accepted = request_cancel(task);
-        BZ_CHECK(is_accepted); /* nobody waits for a task that is done */
+        BZ_CHECK(is_accepted); /* no task waits for a task that is done */
     }
     if (task->waiting_on == NULL || !bz_task_cancel_wait(task)) {
         task->must_cancel = true;

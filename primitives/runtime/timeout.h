@@ -8,7 +8,7 @@
  *
  * At the deadline the scope cancels its task, once. The exit takes this request back. If no request
  * remains beyond those at entry, it turns BZ_CANCELLED into BZ_TIMED_OUT. The scope never swallows
- * a request of somebody else, not even one that was undelivered at entry.
+ * a request of another, not even one that was undelivered at entry.
  */
 #ifndef BZ_RUNTIME_TIMEOUT_H
 #define BZ_RUNTIME_TIMEOUT_H

@@ -110,7 +110,7 @@ static void heapq_disarm(struct bz_loop *loop, struct bz_timer *timer) {
     loop->heap_disarmed++;
 }
 
-/* What asyncio does at the beginning of a turn, before it looks for what is due. */
+/* As asyncio does at the beginning of a turn, before it looks for due timers. */
 static void heapq_tidy(struct bz_loop *loop) {
     if (loop->heap_count > DISARMED_TOLERATED && 2 * loop->heap_disarmed > loop->heap_count) {
         struct bz_heapq heap = heapq_of(loop);

@@ -1,6 +1,6 @@
-/* Barrier: tasks wait for each other until there are `parties` of them, and pass together.
+/* Barrier: tasks wait for each other until `parties` have come, and pass together.
  *
- *                   parties are there                the last of them has resumed
+ *                   parties are there                the last one has resumed
  *       FILLING -------------------------> DRAINING ------------------------------> FILLING, ...
  *          |  waiting tasks fill              |  they pass; newcomers are held back
  *          |                                  |
@@ -8,7 +8,7 @@
  *
  * The task that completes a round lets it pass: the oldest `parties` tasks receive their indices, 0
  * to parties - 1 in order of arrival. Cancelling a task that fills frees its place. Cancelling a
- * task whose round has passed changes nothing for the others, and nobody gets its index.
+ * task whose round has passed changes nothing for the others, and no task gets its index.
  *
  * Newcomers are held back until every task of the round has resumed, so that a fast task cannot lap
  * a slow one. From that step on they fill; if there are enough, their round passes at once.

@@ -18,7 +18,7 @@ enum bz_status bz_capacity_limiter_try_acquire(struct bz_capacity_limiter *limit
     if (borrower->limiter != NULL) {
         return BZ_INVALID_STATE;
     }
-    if (limiter->borrowed >= limiter->total) { /* so it is if somebody waits */
+    if (limiter->borrowed >= limiter->total) { /* so it is if a task waits */
         return BZ_EMPTY;
     }
     limiter->borrowed++;

@@ -12,7 +12,7 @@
  * lent when its borrower is woken. If the waiting task is cancelled before it resumes, the token
  * goes to the next borrower in the step in which it runs.
  *
- *     nobody waits, or borrowed >= total
+ *     no task waits, or borrowed >= total
  *
  * Everything is O(1), except waking k borrowers, which is O(k). Nothing allocates. */
 #ifndef BZ_SYNC_CAPACITY_LIMITER_H

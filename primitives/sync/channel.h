@@ -4,7 +4,7 @@
  * left, and then BZ_CLOSED. When the receiver closes the channel, sends return BZ_CLOSED, waiting
  * ones included; the values that are in it can still be received.
  *
- * Senders are served in order of arrival, and so are the tasks that receive, of which there may be
+ * Senders are served in order of arrival, and so are the tasks that receive; there may be
  * several. Newcomers stand behind those that wait. A sender or receiver that is woken and cancelled
  * before it resumes hands its slot or value on in the step in which it runs: a cancelled send has
  * sent nothing, a cancelled receive has taken nothing.
@@ -28,7 +28,7 @@ struct bz_channel {
 enum bz_status bz_channel_init(struct bz_channel *channel, struct bz_loop *loop,
                                uint32_t capacity) BZ_MUST_USE;
 
-/* Frees the memory. Nobody may be waiting. Not needed before the loop is reset or destroyed. */
+/* Frees the memory. No task may be waiting. Not needed before the loop is reset or destroyed. */
 void bz_channel_fini(struct bz_channel *channel);
 
 /* BZ_OK: the value is in the channel. BZ_CLOSED, BZ_CANCELLED: it never was. Suspends only if the

@@ -18,8 +18,8 @@
  *         delivered together
  *     a notified waiter that is cancelled before it holds the lock passes its notification to the
  *         oldest waiter, in the step in which it learns of the cancellation
- *     a waiter that was not notified wakes nobody: each notification ends one wait with BZ_OK, or
- *         finds no waiter left
+ *     a waiter that was not notified wakes no waiter: each notification ends one wait with BZ_OK,
+ * or finds no waiter left
  *
  * A cancellation during the re-acquisition moves the task to the end of the lock's queue.
  *
@@ -42,7 +42,7 @@ struct bz_condition {
 void bz_condition_init(struct bz_condition *condition, struct bz_lock *lock);
 
 /* Releases the lock, waits for a notification, acquires the lock again. BZ_OK; BZ_CANCELLED, with
- * the lock held; BZ_NOT_HELD at once if nobody holds the lock. A lock does not know its holder, so
+ * the lock held; BZ_NOT_HELD at once if no task holds the lock. A lock does not know its holder, so
  * a wait by a task that does not hold it goes unnoticed. */
 enum bz_status bz_condition_wait(struct bz_condition *condition) BZ_MUST_USE;
 
@@ -52,7 +52,7 @@ enum bz_status bz_condition_wait_for(struct bz_condition *condition, bool (*hold
                                      void *arg) BZ_MUST_USE;
 
 /* Wakes up to `count` waiters, oldest first; they resume once they get the lock. BZ_OK, or
- * BZ_NOT_HELD, and nobody is woken, if nobody holds the lock. Never suspends. */
+ * BZ_NOT_HELD, and no waiter is woken, if no task holds the lock. Never suspends. */
 enum bz_status bz_condition_notify(struct bz_condition *condition, uint32_t count) BZ_MUST_USE;
 
 /* The same for all waiters. */

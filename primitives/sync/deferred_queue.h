@@ -30,11 +30,11 @@ struct bz_deferred_queue {
 };
 
 /* `items` is the caller's array of `size` items; NULL if size is 0. The caller provides the queue's
- * storage, too, which must outlive all waits. */
+ * storage as well, which must outlive all waits. */
 void bz_deferred_queue_init(struct bz_deferred_queue *queue, struct bz_trampoline *trampoline,
                             uint64_t *items, uint32_t size, uint32_t backlog);
 
-/* BZ_OK; BZ_FULL, and nothing is changed, if `size` items are stored and nobody waits (Twisted:
+/* BZ_OK; BZ_FULL, and nothing is changed, if `size` items are stored and no task waits (Twisted:
  * QueueOverflow). */
 enum bz_status bz_deferred_queue_put(struct bz_deferred_queue *queue, uint64_t item) BZ_MUST_USE;
 

@@ -9,7 +9,7 @@
  *     bz_deferred_add(&request->waiter.deferred, &request->pair, on_granted, on_cancelled);
  *
  * Strictly first come, first served. A release passes its token to the oldest waiter, so a token is
- * free only while nobody waits. A release from outside has run the waiter's callbacks when it
+ * free only while no task waits. A release from outside has run the waiter's callbacks when it
  * returns; a release inside a callback returns before they run (see deferred.h). Waiters that
  * release in their callbacks need no deeper stack, however many they are.
  *
@@ -27,7 +27,7 @@ BZ_BEGIN_DECLS
 
 struct bz_deferred_semaphore {
     struct bz_deferred_waitq queue;
-    uint32_t tokens; /* that nobody owns */
+    uint32_t tokens; /* that no task owns */
     uint32_t limit;
 };
 

@@ -1,7 +1,7 @@
 /* The queue of waiters that the deferred primitives use, and their run().
  *
  * A waiter is a deferred that is linked, in order of arrival, exactly while it has not fired. It
- * unlinks itself when it fires, whoever fires it: the primitive, a cancel, or other code. So a
+ * unlinks itself when it fires, by the primitive, a cancel, or other code. So a
  * cancel is O(1), and a waiter that was given an error by hand does not block the ones behind it. A
  * waiter that is given BZ_OK by hand was granted nothing.
  *
@@ -37,7 +37,7 @@ void bz_deferred_waiter_init(struct bz_deferred_waiter *waiter, struct bz_deferr
 /* Joins the end of the queue. */
 void bz_deferred_waitq_push(struct bz_deferred_waiter *waiter);
 
-/* Fires the oldest waiter with BZ_OK and the value; false if nobody waits. O(1). Its callbacks may
+/* Fires the oldest waiter with BZ_OK and the value; false if no task waits. O(1). Its callbacks may
  * run inside this call, so the primitive's state must be consistent before it. */
 bool bz_deferred_waitq_fire_oldest(struct bz_deferred_waitq *queue, uint64_t value);
 

@@ -7,7 +7,7 @@ void bz_sync_event_init(struct bz_sync_event *event, struct bz_loop *loop) {
 
 void bz_sync_event_set(struct bz_sync_event *event) {
     event->is_set = true;
-    bz_waitq_wake_all(&event->queue, 0); /* nobody, if it was set before */
+    bz_waitq_wake_all(&event->queue, 0); /* none, if it was set before */
 }
 
 void bz_sync_event_clear(struct bz_sync_event *event) {

@@ -26,7 +26,7 @@ void bz_lock_init(struct bz_lock *lock, struct bz_loop *loop);
  * locked. Not reentrant: a task that acquires twice waits for itself. */
 enum bz_status bz_lock_acquire(struct bz_lock *lock) BZ_MUST_USE;
 
-/* BZ_OK; BZ_NOT_HELD, and nothing is changed, if nobody holds the lock, or if it was handed to a
+/* BZ_OK; BZ_NOT_HELD, and nothing is changed, if no task holds the lock, or if it was handed to a
  * waiter that has not resumed. Never suspends. */
 enum bz_status bz_lock_release(struct bz_lock *lock) BZ_MUST_USE;
 

@@ -48,7 +48,7 @@ void bz_lock_pool_fini(struct bz_lock_pool *pool);
  * memory for an entry. Suspends only if the key is locked. Not reentrant. */
 enum bz_status bz_lock_pool_acquire(struct bz_lock_pool *pool, uint64_t key) BZ_MUST_USE;
 
-/* BZ_OK; BZ_NOT_HELD, and nothing is changed, if nobody holds that key, or if it was handed to a
+/* BZ_OK; BZ_NOT_HELD, and nothing is changed, if no task holds that key, or if it was handed to a
  * waiter that has not resumed. Never suspends. */
 enum bz_status bz_lock_pool_release(struct bz_lock_pool *pool, uint64_t key) BZ_MUST_USE;
 

@@ -1,6 +1,6 @@
 #include "primitives/sync/notify.h"
 
-/* Who woke a waiter. */
+/* The waker of a waiter. */
 enum { WAKE_ONE = 1, WAKE_ALL = 2 };
 
 void bz_notify_init(struct bz_notify *notify, struct bz_loop *loop) {

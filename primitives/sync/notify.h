@@ -1,7 +1,7 @@
 /* Notify: wakes tasks, and keeps one notification for a task that comes later. It is
  * tokio::sync::Notify.
  *
- * bz_notify_one() wakes the oldest waiter; if nobody waits, it leaves a permit for the next wait.
+ * bz_notify_one() wakes the oldest waiter; if no task waits, it leaves a permit for the next wait.
  * There is never more than one permit, however many notifications came. bz_notify_waiters() wakes
  * all who wait now and leaves nothing.
  *
@@ -9,7 +9,7 @@
  * notification on in the step in which it runs: to the oldest waiter, or as the permit. One that
  * bz_notify_waiters() woke passes nothing on.
  *
- *     somebody waits: there is no permit
+ *     a task waits: there is no permit
  *
  * Unlike tokio's Notified, a wait takes part from its call on, not from an earlier moment at which
  * it is created. Everything is O(1), except waking k waiters, which is O(k). Nothing allocates. */

@@ -6,8 +6,8 @@
  *           each woken putter was promised a free slot, each woken getter an item
  *
  * Getters are served in order of arrival, and so are putters. A wake-up promises an item or a slot,
- * and nobody else may take it. A newcomer, even if it must not block, stands behind all who wait or
- * were woken and have not resumed.
+ * and no other task may take it. A newcomer, even if it must not block, stands behind all who wait
+ * or were woken and have not resumed.
  *
  * The promise is for one item or slot, not for a certain one: a getter takes its item when it
  * resumes. So an item of better priority that arrives meanwhile is served first, and cancellations
@@ -51,7 +51,7 @@ struct bz_queue {
 enum bz_status bz_queue_init(struct bz_queue *queue, struct bz_loop *loop, enum bz_queue_kind kind,
                              uint32_t maxsize) BZ_MUST_USE;
 
-/* Frees the memory and drops the items. Nobody may be waiting. Not needed before the loop is reset
+/* Frees the memory and drops the items. No task may be waiting. Not needed before the loop is reset
  * or destroyed. */
 void bz_queue_fini(struct bz_queue *queue);
 

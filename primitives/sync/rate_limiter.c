@@ -3,7 +3,7 @@
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/loop.h"
 
-/* What drains from `level` in that time. */
+/* The amount that drains from `level` in that time. */
 static uint64_t drained(const struct bz_rate_limiter *limiter, uint64_t level,
                         uint64_t elapsed_ns) {
     if (elapsed_ns >= limiter->period_ns) {

@@ -7,7 +7,7 @@
  * at once; afterwards one token fits every period / tokens. So no span of time t admits more than
  * tokens * (1 + t / period).
  *
- * The arithmetic is exact: the level is counted in units of 1 / period_ns token, of which `tokens`
+ * The arithmetic is exact: the level is counted in units of 1 / period_ns token; `tokens`
  * drain each nanosecond. A waiter is woken in the first nanosecond in which it fits.
  *
  * Tasks are served in order of arrival. A large request at the head blocks smaller ones behind it,

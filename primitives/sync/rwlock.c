@@ -15,7 +15,7 @@ static bool admits_a_writer(const struct bz_rwlock *lock) {
     return !lock->is_writing && lock->readers == 0;
 }
 
-/* Lets in whoever may enter now. */
+/* Lets in all that may enter now. */
 static void serve(struct bz_rwlock *lock) {
     if (admits_readers(lock)) {
         lock->readers += bz_waitq_wake_all(&lock->reader_queue, 0);

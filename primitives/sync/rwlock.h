@@ -1,11 +1,11 @@
 /* A lock for any number of readers, or one writer.
  *
- * The mode says which of them goes first if both want it:
+ * The mode says which side goes first if both want it:
  *
  *     BZ_RWLOCK_PREFERS_WRITERS   A waiting writer keeps new readers out, and goes before the
  *                                 readers that wait. A stream of writers starves readers.
- *     BZ_RWLOCK_PREFERS_READERS   Readers enter whenever nobody writes. A stream of readers starves
- *                                 writers.
+ *     BZ_RWLOCK_PREFERS_READERS   Readers enter whenever no writer is in. A stream of readers
+ * starves writers.
  *
  * These are the second and first readers-writers problem of P. Courtois, F. Heymans and D. Parnas,
  * "Concurrent Control with 'Readers' and 'Writers'" (1971). Readers among themselves, and writers,
@@ -62,7 +62,7 @@ enum bz_status bz_rwlock_try_acquire_write(struct bz_rwlock *lock) BZ_MUST_USE;
 enum bz_status bz_rwlock_release_read(struct bz_rwlock *lock) BZ_MUST_USE;
 enum bz_status bz_rwlock_release_write(struct bz_rwlock *lock) BZ_MUST_USE;
 
-/* The writer becomes a reader, and no other writer comes in between. Waiting readers enter, too,
+/* The writer becomes a reader, and no other writer comes in between. Waiting readers also enter,
  * unless a waiting writer keeps them out. Results as of bz_rwlock_release_write(); the task
  * releases with bz_rwlock_release_read() then. */
 enum bz_status bz_rwlock_downgrade(struct bz_rwlock *lock) BZ_MUST_USE;

@@ -10,7 +10,7 @@
  *     locked() == (W or R or level == 0)
  *     W is empty or value == 0, except while R is not empty
  *
- * A newcomer queues whenever locked() is true, so nobody overtakes. A woken task that is cancelled
+ * A newcomer queues whenever locked() is true, so no task overtakes. A woken task that is cancelled
  * before it resumes returns its permit in the step in which it runs, and that step wakes everyone
  * who fits.
  *
@@ -55,7 +55,7 @@ static inline BZ_MUST_USE enum bz_status bz_semaphore_try_acquire(struct bz_sema
     return bz_semaphore_locked(semaphore) ? BZ_EMPTY : bz_semaphore_acquire(semaphore);
 }
 
-/* Permits that nobody holds, reserved ones included. */
+/* Permits that no task holds, reserved ones included. */
 static inline uint64_t bz_semaphore_level(const struct bz_semaphore *semaphore) {
     return (uint64_t)semaphore->value + semaphore->queue.woken_count;
 }

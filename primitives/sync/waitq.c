@@ -34,7 +34,7 @@ static inline __attribute__((always_inline)) struct bz_wait_outcome wait(struct 
         queue->cancelled_count--;
         return (struct bz_wait_outcome){.status = BZ_CANCELLED, .was_woken = false};
     }
-    BZ_CHECK(waiter.future.state == BZ_FUTURE_RESULT); /* nobody else can complete it */
+    BZ_CHECK(waiter.future.state == BZ_FUTURE_RESULT); /* no other task can complete it */
     queue->woken_count--;
     return (struct bz_wait_outcome){
         .status = status, .was_woken = true, .value = waiter.future.value};
@@ -67,7 +67,7 @@ bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value) {
 }
 
 uint32_t bz_waitq_wake_all(struct bz_waitq *queue, uint64_t value) {
-    uint32_t count = 0; /* nothing runs meanwhile, so nobody joins */
+    uint32_t count = 0; /* nothing runs meanwhile, so no task joins */
     while (bz_waitq_wake_oldest(queue, value)) {
         count++;
     }

@@ -56,10 +56,10 @@ struct bz_wait_outcome bz_waitq_wait(struct bz_waitq *queue);
 /* The same for a task that wants a certain amount. */
 struct bz_wait_outcome bz_waitq_wait_for(struct bz_waitq *queue, uint64_t amount);
 
-/* What the oldest waiter wants: 0 after bz_waitq_wait(). W must not be empty. */
+/* The number that the oldest waiter wants: 0 after bz_waitq_wait(). W must not be empty. */
 uint64_t bz_waitq_oldest_amount(const struct bz_waitq *queue);
 
-/* Wakes the oldest waiter, which resumes in a later step. False if nobody waits. O(1). */
+/* Wakes the oldest waiter, which resumes in a later step. False if no task waits. O(1). */
 bool bz_waitq_wake_oldest(struct bz_waitq *queue, uint64_t value);
 
 /* Wakes all waiters, oldest first; returns their number. O(their number). */

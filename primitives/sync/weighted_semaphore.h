@@ -1,4 +1,4 @@
-/* A semaphore of which a task may acquire several permits at once, first come, first served.
+/* A semaphore whose acquire takes one or several permits at once, first come, first served.
  *
  * No request passes an older one. A large request at the head of the queue blocks the smaller ones
  * behind it, even if there are permits for them: otherwise a stream of small requests could starve
@@ -10,7 +10,7 @@
  * (Go's forgot that until 2020, golang/go#37852.)
  *
  *     value + permits reserved for woken waiters + permits held == bound
- *     nobody waits, or the oldest wants more than value, or a cancelled waiter has not resumed
+ *     no task waits, or the oldest wants more than value, or a cancelled waiter has not resumed
  *
  * Acquire and release are O(1), except waking k waiters, which is O(k). Nothing allocates. */
 #ifndef BZ_SYNC_WEIGHTED_SEMAPHORE_H
@@ -32,7 +32,7 @@ struct bz_weighted_semaphore {
 void bz_weighted_semaphore_init(struct bz_weighted_semaphore *semaphore, struct bz_loop *loop,
                                 uint32_t permits);
 
-/* BZ_OK: the running task has that many permits. BZ_CANCELLED: it has none of them.
+/* BZ_OK: the running task has that many permits. BZ_CANCELLED: it has none.
  * BZ_INVALID_ARGUMENT for 0 and for more than the bound, which could never be had. Suspends if
  * there are too few permits, or if others wait. */
 enum bz_status bz_weighted_semaphore_acquire(struct bz_weighted_semaphore *semaphore,

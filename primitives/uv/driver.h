@@ -26,7 +26,7 @@
  * the only call that other threads may make.
  *
  * Where to call libuv: tasks may call it, except uv_run(). Their stacks are small, so a callback
- * that libuv runs inside such a call must be, too.
+ * that libuv runs inside such a call must be as well.
  */
 #ifndef BZ_UV_DRIVER_H
 #define BZ_UV_DRIVER_H
@@ -92,19 +92,19 @@ uint32_t bz_uv_open_ops(const struct bz_uv *driver);
  *     status = bz_uv_op_await(&nap.op);
  *
  * Cancellation: a cancelled task must not leave while libuv or a thread uses the operation on its
- * stack. So the await calls on_cancel once, if there is one, and then goes on waiting for the
+ * stack. So the await calls on_cancel once, if there is one, and then continues waiting for the
  * completion, unless `withdraws` says that the operation can be taken back just so. Requests that
  * arrive meanwhile are delivered by the same BZ_CANCELLED.
  */
 struct bz_uv_op {
     /* Set before the begin; zero where not needed. */
     void (*on_cancel)(struct bz_uv_op *op); /* in a step of the task; must not await */
-    bool withdraws;   /* a cancel takes it back: after on_cancel nobody may complete it */
+    bool withdraws;   /* a cancel takes it back: after on_cancel no task may complete it */
     void *data;       /* for the caller: a buffer that the outside fills, for example */
     size_t data_size; /* bytes there */
 
     /* Results. */
-    bool is_done;  /* completed; also possible after BZ_CANCELLED: then somebody owns the result */
+    bool is_done;  /* completed; after BZ_CANCELLED the caller owns the result */
     int64_t value; /* what it was completed with; negative: a libuv error, by convention */
 
     /* Private. */

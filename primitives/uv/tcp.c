@@ -18,7 +18,7 @@ static void tcp_init(struct bz_uv_tcp *stream, struct bz_uv *driver) {
     uv_unref((uv_handle_t *)&stream->handle); /* open operations keep uv_run() alive */
 }
 
-/* What an operation of libuv came to. */
+/* The result of an operation of libuv. */
 static enum bz_status outcome(struct bz_uv_tcp *stream, enum bz_status status, int64_t value) {
     if (status != BZ_OK || value >= 0) {
         return status;
@@ -180,8 +180,8 @@ enum bz_status bz_uv_tcp_accept(struct bz_uv_tcp *listener, struct bz_uv_tcp *st
 
 /* --- reading and writing ---------------------------------------------------------------------- */
 
-/* libuv goes on reading after a read is complete, because to stop and start costs two system calls.
- * It stops when data arrive and nobody reads. */
+/* libuv continues reading after a read is complete, because to stop and start costs two system
+ * calls. It stops when data arrive and no task reads. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer) {
     (void)suggested;
     const struct bz_uv_op *op = reader(handle->data);

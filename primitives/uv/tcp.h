@@ -17,7 +17,7 @@
  * arrived, a cancelled read drops the data, and a cancelled accept closes the new stream. A write
  * or connect cannot be taken back: its cancel closes the connection, unless it had just succeeded;
  * later calls then give BZ_FAILED with UV_ECANCELED. A timeout scope (runtime/timeout.h) cancels in
- * this way, too.
+ * this way as well.
  *
  * One task may read while another one writes. Any number of tasks may accept; they are served first
  * come, first served.
@@ -35,16 +35,16 @@ struct bz_uv_tcp {
 
     /* Private. */
     struct bz_uv *driver;
-    struct bz_uv_op closing;  /* begun by whoever closes it first */
+    struct bz_uv_op closing;  /* begun by the first that closes it */
     struct bz_uv_op *reading; /* until the reader has resumed; or NULL */
     struct bz_list accepting; /* a listener: those who wait, oldest first */
-    bool has_connection;      /* a listener: libuv holds one that nobody accepted */
+    bool has_connection;      /* a listener: libuv holds one that no task accepted */
     bool is_polled;           /* libuv looks for data */
     bool is_writing;
     bool is_closing;
 };
 
-/* Binds and listens. `listener` must be closed, whatever this returns; nobody may wait for a
+/* Binds and listens. `listener` must be closed, whatever this returns; no task may wait for a
  * connection then. uv_tcp_getsockname() gives the port if that of the address was 0. */
 enum bz_status bz_uv_tcp_listen(struct bz_uv_tcp *listener, struct bz_uv *driver,
                                 const struct sockaddr *address, int backlog) BZ_MUST_USE;
@@ -61,7 +61,7 @@ enum bz_status bz_uv_tcp_connect(struct bz_uv_tcp *stream, struct bz_uv *driver,
 enum bz_status bz_uv_tcp_read(struct bz_uv_tcp *stream, void *buffer, size_t size,
                               size_t *count) BZ_MUST_USE;
 
-/* Writes all of it. BZ_INVALID_STATE if another task writes. */
+/* Writes everything. BZ_INVALID_STATE if another task writes. */
 enum bz_status bz_uv_tcp_write(struct bz_uv_tcp *stream, const void *data, size_t size) BZ_MUST_USE;
 
 /* Closes the stream, and waits until libuv has done so; no other task may use it. BZ_OK, or

@@ -1,4 +1,4 @@
-/* Condition with its lock: who waits, and how many of them were notified. Which of them goes first
+/* Condition with its lock: who waits, and how many were notified. Which one goes first
  * is up to the condition. A notified waiter that is cancelled leaves its notification to another.
  */
 #include "scenarios/models/models.h"
@@ -11,7 +11,7 @@ struct condition {
     int64_t notified; /* of those that wait */
 };
 
-/* Whoever comes back from a wait, notified or cancelled, has the lock. */
+/* A task that comes back from a wait, notified or cancelled, has the lock. */
 static bool take_lock(struct condition *condition) {
     bool is_free = condition->is_held == 0;
     condition->is_held = 1;

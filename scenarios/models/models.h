@@ -19,7 +19,7 @@ struct bz_modelled {
                            int64_t *answer);
 };
 
-/* That of the primitive, by what the variant claims of it. */
+/* The model of the primitive, by the variant's claims. */
 struct bz_modelled bz_modelled_of(const struct bz_variant *variant, enum bz_primitive primitive);
 
 extern const struct bz_modelled bz_modelled_permits, bz_modelled_permits_in_line;

@@ -34,7 +34,7 @@ from pathlib import Path
 KINDS = """drop-wake-up skip-check swap off-by-one forget-hand-over wrong-end wrong-count
            wrong-state wrong-answer excess-wake-up""".split()
 KEYS = "source users primitives variant mutant kind change settings equivalent tests".split()
-JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may go on
+JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may continue
 
 
 class Bad(Exception):

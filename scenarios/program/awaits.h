@@ -1,4 +1,4 @@
-/* What a script awaits that the runtime itself does not have: asyncio's shield, gather and
+/* Awaits of scripts that the runtime itself does not have: asyncio's shield, gather and
  * wait_for. Each is called by a task, and what it leaves behind lies in the arena of the run. */
 #ifndef BZ_SCENARIOS_PROGRAM_AWAITS_H
 #define BZ_SCENARIOS_PROGRAM_AWAITS_H
@@ -11,8 +11,8 @@
 enum bz_status bz_script_shield(struct bz_world *world, struct bz_task *inner) BZ_MUST_USE;
 
 /* asyncio.gather() of tasks that were just created. The first that does not end with BZ_OK ends the
- * wait with its status, and the others go on; with `returns_errors` the wait is for all. A cancel
- * of the caller cancels all that are not done. */
+ * wait with its status, and the others continue; with `returns_errors` the wait is for all. A
+ * cancel of the caller cancels all that are not done. */
 enum bz_status bz_script_gather(struct bz_world *world, struct bz_task *const *tasks,
                                 uint32_t count, bool returns_errors) BZ_MUST_USE;
 

@@ -14,7 +14,7 @@
  *   lock, because no timeout ends the second acquire of that lock.
  * - A task waits for another one only while it and its parents hold nothing: the other may not heed
  *   the cancel that comes with the timeout.
- * - The children of a group, for whom their parent waits, acquire only what is above all that the
+ * - The children of a group, which their parent awaits, acquire only what is above all that the
  *   parent holds. */
 #include <stdio.h>
 

@@ -42,7 +42,7 @@ static struct runner *new_child(const struct runner *runner, uint32_t index) {
     return child;
 }
 
-/* A child that fails ends the group; the parent goes on after it. */
+/* A child that fails ends the group; the parent continues after it. */
 static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t end) {
     struct interpreter *interpreter = runner->interpreter;
     const struct bz_script_op *ops = interpreter->script->ops;
@@ -69,7 +69,7 @@ static struct bz_task *spawn(struct runner *runner, uint32_t index) {
                           new_child(runner, index));
 }
 
-/* Nobody waits for it. */
+/* No task waits for it. */
 static enum bz_status run_spawn(struct runner *runner, uint32_t index) {
     return spawn(runner, index) == NULL ? BZ_NO_MEMORY : BZ_OK;
 }
@@ -163,8 +163,8 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
     }
 }
 
-/* Statuses after which the program goes on. Some primitives have a deadline of their own. Something
- * stolen is not held any more. */
+/* Statuses after which the program continues. Some primitives have a deadline of their own.
+ * Something stolen is not held any more. */
 static bool is_answer(enum bz_status status, bool is_watched) {
     return (is_watched && status == BZ_NOT_HELD) || status == BZ_TIMED_OUT || status == BZ_BROKEN ||
            status == BZ_CLOSED || status == BZ_EMPTY || status == BZ_FULL;

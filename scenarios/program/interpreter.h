@@ -1,5 +1,5 @@
-/* What the parts of the interpreter share: operations.c does what one operation says, interpreter.c
- * runs lists of them, program.c sets up and ends. Private to them. */
+/* Shared by the parts of the interpreter: operations.c does what one operation says, interpreter.c
+ * runs lists of operations, program.c sets up and ends. Private to them. */
 #ifndef BZ_SCENARIOS_PROGRAM_INTERPRETER_H
 #define BZ_SCENARIOS_PROGRAM_INTERPRETER_H
 
@@ -43,7 +43,7 @@ struct interpreter {
     struct runner *children; /* by number - 1 */
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
     uint32_t held[BZ_SCRIPT_OBJECTS_MAX]; /* how many runners hold it */
-    const struct bz_script_watch *watch;  /* NULL: nobody watches */
+    const struct bz_script_watch *watch;  /* NULL: no watcher */
     bool has_stolen; /* the judge's view of who holds what is not right any more */
 };
 

@@ -1,4 +1,4 @@
-/* Operations of a script, on objects and on what a task holds of them. */
+/* Operations of a script, on objects and on what a task holds. */
 #include "primitives/runtime/task.h"
 #include "scenarios/program/awaits.h"
 #include "scenarios/program/interpreter.h"
@@ -22,7 +22,7 @@ static void give_back(struct runner *runner, uint32_t object, uint32_t key) {
                     interpreter->script->objects[object].name, bz_status_word(status));
 }
 
-/* The number + 1 of the newest holding of it, 0 for none. */
+/* The number + 1 of its newest holding, 0 for none. */
 static uint32_t find_holding(const struct runner *runner, uint32_t object, uint32_t key) {
     uint32_t count = runner->holding_count;
     while (count > 0 && (runner->holdings[count - 1].object != object ||
@@ -142,8 +142,8 @@ static int64_t size_of(const struct runner *runner, uint32_t object) {
     return queue->ops->size == NULL ? -1 : (int64_t)queue->ops->size(queue->instance);
 }
 
-/* Of what nobody holds, or has to do, where the variant claims to refuse it. Returns how much of it
- * was accepted. */
+/* Of what no task holds, or has to do, where the variant claims to refuse it. Returns how much of
+ * it was accepted. */
 static int64_t misuse(const struct runner *runner, uint32_t object) {
     const struct interpreter *interpreter = runner->interpreter;
     struct object *entry = &interpreter->objects[object];
@@ -185,7 +185,7 @@ static enum bz_status break_barrier(const struct runner *runner, struct bz_sut_b
     const struct bz_script_watch *watch = runner->interpreter->watch;
     bool is_offered = is_reset ? bz_sut_barrier_reset(barrier) : bz_sut_barrier_abort(barrier);
     return is_offered || watch == NULL || watch->break_barrier == NULL
-               ? BZ_OK /* it does nothing if nobody offers it */
+               ? BZ_OK /* it does nothing where it is not offered */
                : watch->break_barrier(barrier->instance, is_reset);
 }
 
@@ -210,7 +210,7 @@ enum bz_status bz_script_use(struct runner *runner, const struct bz_script_op *o
         return op->number < runner->root ? bz_script_shield(runner->interpreter->world,
                                                             runner->interpreter->tasks[op->number])
                                          : BZ_OK;
-    case BZ_VERB_AWAIT: /* of an earlier task: nobody waits in a circle */
+    case BZ_VERB_AWAIT: /* of an earlier task: no task waits in a circle */
         return op->number < runner->root ? bz_task_join(runner->interpreter->tasks[op->number])
                                          : BZ_OK;
     case BZ_VERB_ACQUIRE:

@@ -83,7 +83,7 @@ static bool read_number(struct reader *reader, const struct bz_json *object, con
     return true;
 }
 
-/* The number of a word out of a list, some of which may be NULL. */
+/* The number of a word in a list with gaps of NULL. */
 static bool read_word(struct reader *reader, const struct bz_json *object, const char *key,
                       const char *const *words, uint32_t count, uint32_t *number) {
     const char *names[64];
@@ -285,7 +285,7 @@ static bool read_target(struct reader *reader, const struct bz_json *json,
            read_number(reader, json, "key", 0, object->number - 1, true, &op->number);
 }
 
-/* The members beside "op" and "object" that this operation may have. */
+/* The members besides "op" and "object" that this operation may have. */
 static void list_keys(const struct bz_script *script, const struct bz_script_op *op,
                       const char **keys) {
     const struct bz_script_verb_info *verb = &bz_script_verbs[op->verb];

@@ -84,7 +84,7 @@ enum bz_script_verb {
 #define BZ_VERB_COUNT 40
 #define BZ_VERBS_OF_VERSION_1 25
 
-/* The fields of an operation beside its verb, as bits. */
+/* The fields of an operation besides its verb, as bits. */
 #define BZ_FIELD_NS 0x01u       /* "ns" */
 #define BZ_FIELD_WITHIN 0x02u   /* "within", may be left out */
 #define BZ_FIELD_VICTIM 0x04u   /* "task" */
@@ -92,7 +92,7 @@ enum bz_script_verb {
 #define BZ_FIELD_PRIORITY 0x10u /* "priority", 0 if left out */
 #define BZ_FIELD_OPS 0x20u      /* "ops" */
 #define BZ_FIELD_TASKS 0x40u    /* "tasks" */
-#define BZ_FIELD_BODY 0x80u     /* "ops" beside "tasks", may be left out */
+#define BZ_FIELD_BODY 0x80u     /* "ops" next to "tasks", may be left out */
 
 struct bz_script_verb_info {
     const char *name;
@@ -115,7 +115,7 @@ struct bz_script_object {
     uint8_t zero;
 };
 
-/* What a script says of an object beside its name, by primitive. */
+/* The fields of an object besides its name, by primitive. */
 struct bz_script_kind {
     const char *number; /* the name of `number` in a file; NULL: it has none */
     uint32_t least;
@@ -152,14 +152,14 @@ struct bz_script {
     struct bz_script_op ops[BZ_SCRIPT_OPS_MAX];
 };
 
-/* Whether an operation's "key" says which lock of a pool. */
+/* True if an operation's "key" names a lock of a pool. */
 static inline bool bz_script_has_key(const struct bz_script *script,
                                      const struct bz_script_op *op) {
     return bz_script_verbs[op->verb].primitives != 0 &&
            script->objects[op->object].primitive == BZ_PRIMITIVE_POOL;
 }
 
-/* Whether the operation creates a task, and so has a number for it. */
+/* True if the operation creates a task, and so has a number for it. */
 static inline bool bz_script_has_child(uint8_t verb) {
     return verb == BZ_VERB_CHILD || verb == BZ_VERB_SPAWN || verb == BZ_VERB_WAIT_FOR;
 }
@@ -200,9 +200,9 @@ void bz_script_draw(struct bz_script *script, struct bz_judge *judge,
 const struct bz_script *bz_script_of(const void *state);
 const void *bz_script_instance(const void *state, uint32_t object);
 
-/* For who runs a script beside another implementation, and judges nothing. */
+/* For a run of a script next to another implementation, without a judge. */
 struct bz_script_watch {
-    /* Called when an operation has returned, by the task that called it, with what it says beside
+    /* Called when an operation has returned, by the task that called it, with its result besides
      * the status: -1 is nothing. */
     void (*returned)(void *context, uint32_t op, enum bz_status status, int64_t value);
     /* Abort or reset of a barrier that the variant's table does not have, because it may wait.

@@ -139,7 +139,7 @@ static enum bz_status semaphore_acquire_311(void *instance) {
     return status;
 }
 
-/* On every way out it wakes as many as there are permits that nobody was woken for. */
+/* On every way out it wakes as many as there are permits that no waiter was woken for. */
 static enum bz_status semaphore_acquire_313(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
@@ -187,7 +187,7 @@ static enum bz_status event_init(void *instance, struct bz_loop *loop) {
 
 static void event_set(void *instance) {
     struct event *event = instance;
-    event->is_set = true; /* if it was set before, nobody waits */
+    event->is_set = true; /* if it was set before, no task waits */
     while (bz_deque_wake_oldest(&event->queue)) {
     }
 }
@@ -279,7 +279,7 @@ static enum bz_status condition_wait_311(void *instance) {
     return locked == BZ_OK ? status : locked; /* the fault: it may have been notified */
 }
 
-/* Wakes `count` waiters, whoever holds the lock. */
+/* Wakes `count` waiters, whether or not the lock is held. */
 static void condition_wake(struct condition *condition, uint32_t count) {
     for (; count > 0 && bz_deque_wake_oldest(&condition->queue); count--) {
     }

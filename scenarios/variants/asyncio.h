@@ -13,7 +13,7 @@ struct lock {
 
 struct semaphore {
     struct bz_deque queue;
-    uint32_t value; /* permits that nobody holds and nobody was woken for */
+    uint32_t value; /* permits that no task holds and no waiter was woken for */
     uint32_t bound;
     bool is_bounded;
 };

@@ -38,7 +38,7 @@ static uint32_t queued(const struct bz_waitq *queue) {
     return queue->waiting_count + queue->woken_count + queue->cancelled_count;
 }
 
-/* A view counts along the queue, so that the counter of the primitive is checked too, as long as
+/* A view counts along the queue, so that the counter of the primitive is also checked, as long as
  * that says that there are no more entries than these: a step stays O(1), and the entries of a long
  * queue are in no cache. Then only a queue of none or one is noticed, which its head tells. */
 #define WALK_MAX 32u

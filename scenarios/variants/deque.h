@@ -58,7 +58,7 @@ struct bz_waiter *bz_deque_pop(struct bz_deque *deque);
 /* Takes entries out until it has woken one; false if there is none to wake. */
 bool bz_deque_pop_and_wake(struct bz_deque *deque);
 
-/* Entries whose future is in this state, and all of them; O(entries). */
+/* Entries whose future is in this state, and all entries; O(entries). */
 uint32_t bz_deque_count(const struct bz_deque *deque, enum bz_future_state state);
 uint32_t bz_deque_length(const struct bz_deque *deque);
 

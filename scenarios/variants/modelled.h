@@ -24,7 +24,7 @@ extern const struct bz_model bz_model_weighted_semaphore;
 /* More than the scenario has tasks. A task borrows for itself, in the place of its number. */
 #define BZ_MODEL_BORROWERS 64u
 
-/* What struct bz_modelled_ops.call returns for an operation that ended with this status. */
+/* The result of struct bz_modelled_ops.call for an operation that ended with this status. */
 static inline enum bz_status bz_modelled_ended(enum bz_status status, int64_t *answer) {
     if (status != BZ_CANCELLED && status != BZ_OK) {
         *answer = -(int64_t)status;

@@ -12,7 +12,7 @@ enum { ACQUIRE, POUR, TAKE_OUT, OP_COUNT };
 
 struct state {
     int64_t tokens;
-    int64_t level; /* in 1 / PERIOD_NS token, as many of which as there are tokens drain in 1 ns */
+    int64_t level; /* in 1 / PERIOD_NS token; `tokens` units drain in 1 ns */
     int64_t now_ns;
 };
 

@@ -1,4 +1,4 @@
-/* Lock for readers and writers: how many read, and whether somebody writes. If it prefers writers,
+/* Lock for readers and writers: how many read, and whether one writes. If it prefers writers,
  * a read does not take effect while a write waits. convert acquires to write and downgrades at
  * once; it takes effect as a read that needs to be alone. */
 #include "primitives/sync/rwlock.h"

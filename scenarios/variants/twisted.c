@@ -34,7 +34,7 @@ struct tokens {
     uint32_t nesting;  /* callbacks that are running inside each other */
 };
 
-/* Twisted demands at least one token. Here none is accepted, so that more programs can run; nobody
+/* Twisted demands at least one token. Here none is accepted, so that more programs can run; no task
  * can acquire or release it. */
 static void tokens_init(struct tokens *tokens, struct bz_loop *loop, uint32_t permits,
                         void (*fire)(struct tokens *tokens, struct bz_waiter *waiter)) {
@@ -125,7 +125,7 @@ static void task_view(void *instance, struct bz_permit_view *view) {
 /* --- as it is --------------------------------------------------------------------------------- */
 
 struct deferred {
-    struct bz_waiter waiter; /* its place in the queue; nobody awaits its future */
+    struct bz_waiter waiter; /* its place in the queue; no task awaits its future */
     struct bz_deferred_request *request;
 };
 
@@ -350,12 +350,12 @@ FAULT(fault_recursion, 1u << BZ_PRIMITIVE_DEFERRED, .family = "re-entrancy", .or
       .summary = "callbacks run inside the release or the cancel that sets them off",
       .property = "stack depth does not grow with the queue");
 
-FAULT(
-    fault_bound, 1u << BZ_PRIMITIVE_BOUNDED | 1u << BZ_PRIMITIVE_LOCK,
-    .family = "passes on too much", .oracle = "misuse", .scenario = "intruder",
-    .issue = "no issue known; owners are not checked", .versions = "all",
-    .summary = "a token that was handed to a task which has not resumed can be released by anybody",
-    .property = "no more releases than acquires");
+FAULT(fault_bound, 1u << BZ_PRIMITIVE_BOUNDED | 1u << BZ_PRIMITIVE_LOCK,
+      .family = "passes on too much", .oracle = "misuse", .scenario = "intruder",
+      .issue = "no issue known; owners are not checked", .versions = "all",
+      .summary =
+          "a token that was handed to a task which has not resumed can be released by any task",
+      .property = "no more releases than acquires");
 
 FAULT(fault_order, 1u << BZ_PRIMITIVE_QUEUE, .family = "value rides in the wake-up",
       .oracle = "item-order", .scenario = "queue", .settings = "maxsize=0",

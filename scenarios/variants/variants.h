@@ -11,7 +11,8 @@ extern const struct bz_variant bz_variant_asyncio_313;
 extern const struct bz_variant bz_variant_buzzer;
 extern const struct bz_variant bz_variant_twisted;
 
-/* What ships and has no table of operations: for the scenario `model` alone (modelled.h). */
+/* Primitives that ship without a table of operations: for the scenario `model` alone (modelled.h).
+ */
 extern const struct bz_variant bz_variant_capacity_limiter;
 extern const struct bz_variant bz_variant_channel;
 extern const struct bz_variant bz_variant_notify;
@@ -51,7 +52,7 @@ void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list ar
  * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */
 void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
 
-/* The same for an instance of twisted, as deferreds.py beside the player prints it: tokens or
+/* The same for an instance of twisted, as deferreds.py next to the player prints it: tokens or
  * items, and how many Deferreds wait. */
 void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
 

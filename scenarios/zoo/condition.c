@@ -34,7 +34,7 @@ static uint32_t condition_queued(void *instance) {
     .acquire = bz_zoo_lock_acquire, .release = bz_zoo_lock_release, .locked = bz_zoo_lock_locked,  \
     .notify = condition_notify, .queued = condition_queued
 
-/* Releases the lock and waits to be notified. BZ_NOT_HELD: nobody held the lock. */
+/* Releases the lock and waits to be notified. BZ_NOT_HELD: no task held the lock. */
 static enum bz_status unlock_and_wait(struct condition *condition, struct bz_waiter *waiter) {
     enum bz_status status = bz_zoo_lock_release(&condition->lock);
     return status == BZ_OK ? bz_deque_wait(&condition->queue, waiter) : status;
@@ -62,9 +62,10 @@ static enum bz_status relock(struct condition *condition, enum bz_status status,
  *
  * notify(1) chooses the oldest waiter. If that one is cancelled, in the window or while it waits
  * for the lock, it leaves with the cancellation, as it should, and does not act on the
- * notification. The next waiter would act on it, but nobody notifies it.
+ * notification. The next waiter would act on it, but no task notifies it.
  *
- *     A and B wait; C puts a token down and notifies one; A is cancelled: B sleeps beside the token
+ *     A and B wait; C puts a token down and notifies one; A is cancelled: B sleeps next to the
+ * token
  *
  * The cure: a waiter that leaves with a notification and a cancellation notifies another one. */
 static enum bz_status cond_notify_lost_wait(void *instance) {
@@ -85,7 +86,7 @@ const struct bz_condition_ops bz_zoo_ops_cond_notify_lost = {CONDITION,
  * ends without the lock. Its caller believes that it has the lock, and releases the lock of another
  * task.
  *
- *     A waits; B acquires, notifies and goes on; A is cancelled: its release frees the lock of B
+ *     A waits; B acquires, notifies and continues; A is cancelled: its release frees the lock of B
  *
  * The cure: acquire until it succeeds, and report the cancellation afterwards. */
 static enum bz_status cond_cancel_relock_wait(void *instance) {
@@ -116,7 +117,8 @@ const struct bz_condition_ops bz_zoo_ops_cond_cancel_relock = {CONDITION,
  * cancellation of that acquire only repeats the loop. In the end the lock is there, and wait says
  * that it was notified, which is true. The cancellation is lost.
  *
- *     A waits; B acquires, notifies and goes on; A is cancelled; B releases: A goes on as before
+ *     A waits; B acquires, notifies and continues; A is cancelled; B releases: A continues as
+ * before
  *
  * The cure: remember the cancellation, and report it once the lock is there. */
 static enum bz_status cond_swallow_wait(void *instance) {
@@ -137,7 +139,7 @@ static enum bz_status cond_swallow_wait(void *instance) {
 
 const struct bz_condition_ops bz_zoo_ops_cond_swallow = {CONDITION, .wait = cond_swallow_wait};
 
-/* an-1075: the event of a cancelled waiter is set, and nobody else is notified.
+/* an-1075: the event of a cancelled waiter is set, and no other waiter is notified.
  *
  * Every waiter of this condition has an event of its own. notify takes the oldest event out of the
  * queue and sets it. A waiter that is cancelled takes its event out of the queue if it is still

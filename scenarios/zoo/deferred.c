@@ -6,7 +6,7 @@
  * A release takes the oldest waiter out of the queue and fires its Deferred. The callback runs
  * before the release has returned. A callback that releases starts the next one on top of its own
  * frame, and so on: the stack grows with the queue. When it is full, the callback on top fails
- * before it has released. The lock stays locked for ever, and the other waiters wait for ever.
+ * before it has released. The lock stays locked forever, and the other waiters wait forever.
  *
  *     A holds; B, C, D, ... wait; A releases; B's callback releases; C's callback releases; ...
  *
@@ -19,7 +19,7 @@
 /* --- a semaphore whose callbacks run in a step of their own ----------------------------------- */
 
 struct waiter {
-    struct bz_waiter waiter; /* its place in the queue; nobody awaits its future */
+    struct bz_waiter waiter; /* its place in the queue; no task awaits its future */
     struct bz_handle handle;
     struct bz_deferred_request *request;
 };
@@ -72,7 +72,7 @@ static uint32_t queued(void *instance) {
  *
  *     A holds; B, C, D wait; B is cancelled; B's continuation cancels C, C's cancels D, ...
  *
- * The cure: the cancel queues the continuation, too. */
+ * The cure: the cancel also queues the continuation. */
 static void dn_34036_cancel(void *instance, struct bz_deferred_request *request) {
     struct waiter *waiter = request->waiter;
     (void)instance;

@@ -15,7 +15,7 @@
  * The cure: a permit that a waiter was woken for is reserved for it. */
 static enum bz_status dn_4267_acquire(void *instance) {
     struct bz_zoo_semaphore *semaphore = instance;
-    if (semaphore->value > 0) { /* the fault: somebody may have been woken for it */
+    if (semaphore->value > 0) { /* the fault: a waiter may have been woken for it */
         semaphore->value--;
         return BZ_OK;
     }
@@ -45,8 +45,8 @@ const struct bz_permit_ops bz_zoo_ops_dn_4267 = {BZ_ZOO_SEMAPHORE, .acquire = dn
 /* embassy-2766: only the head of the queue is ever woken, and it does not wake the next waiter.
  *
  * Permits may come back while the head of the queue is on its way. A release wakes the head and
- * nobody else, even if the head has been woken already. When the head has taken its permit and
- * permits are left, it would have to wake the next waiter. It does not: the others sleep beside
+ * no other task, even if the head has been woken already. When the head has taken its permit and
+ * permits are left, it would have to wake the next waiter. It does not: the others sleep next to
  * free permits.
  *
  *     no permit is free; B and C wait; two releases, both for B; B takes one of two: C waits for
@@ -72,7 +72,7 @@ static enum bz_status embassy_2766_acquire(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     if (status == BZ_OK) {
-        semaphore->value--; /* the fault: whatever is left, nobody is woken for it */
+        semaphore->value--; /* the fault: whatever is left, no waiter is woken for it */
     } else if (bz_waiter_was_woken(&waiter)) {
         embassy_2766_wake_head(semaphore);
     }
@@ -130,7 +130,7 @@ static enum bz_status go_37852_acquire(void *instance) {
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     if (status == BZ_OK) {
         semaphore->value--;
-    } else if (bz_waiter_was_woken(&waiter)) { /* the fault: another head serves nobody */
+    } else if (bz_waiter_was_woken(&waiter)) { /* the fault: another head serves no waiter */
         go_37852_serve(semaphore);
     }
     return status;
@@ -206,7 +206,7 @@ const struct bz_permit_ops bz_zoo_ops_gv_1487 = {
 
 /* tz-6432: one flag stands for all messages, and the first task that resumes clears it.
  *
- * To notify a waiter is to wake it and to set the flag. To cancel a waiter is to wake it, too. A
+ * To notify a waiter is to wake it and to set the flag. A cancel also wakes the waiter. A
  * waiter that resumes tests the flag and clears it. If the flag is clear, the waiter takes this for
  * a spurious wake-up, and waits on. But another task may have cleared the flag before: one that was
  * cancelled, or one that was notified in the same turn, for a flag counts nothing.
@@ -215,7 +215,7 @@ const struct bz_permit_ops bz_zoo_ops_gv_1487 = {
  * details are ours.
  *
  *     no permit is free; B and C wait; C is cancelled; a release sets the flag for B; C resumes and
- *     clears it; B finds it clear, and waits beside a free permit
+ *     clears it; B finds it clear, and waits next to a free permit
  *
  * The cure: a state for each waiter, which tells the messages apart. */
 struct tz_6432_semaphore {
@@ -382,11 +382,12 @@ static enum bz_status mb_160_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_mb_160 = {BZ_ZOO_SEMAPHORE_RESERVING,
                                                 .acquire = mb_160_acquire};
 
-/* shuttle-167: a permit that was given to a cancelled waiter goes back, and nobody is woken for it.
+/* shuttle-167: a permit that was given to a cancelled waiter goes back, and no waiter is woken for
+ * it.
  *
  * This is the semaphore of a tool that tests programs under random schedules. It models the
  * semaphore of another library. A release gives the permit to the head of the queue. If the head is
- * dropped before it has looked, its permit is put back. In strict fairness nobody takes a permit
+ * dropped before it has looked, its permit is put back. In strict fairness no task takes a permit
  * before the waiters, and the waiters sleep.
  *
  *     no permit is free; B and C wait; a release gives B a permit; B is dropped: one is free, C
@@ -401,7 +402,7 @@ static enum bz_status shuttle_167_acquire(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
-        semaphore->value++; /* the fault: nobody is woken for it */
+        semaphore->value++; /* the fault: no waiter is woken for it */
     }
     return status;
 }
@@ -413,10 +414,10 @@ const struct bz_permit_ops bz_zoo_ops_shuttle_167 = {BZ_ZOO_SEMAPHORE_RESERVING,
  *
  * The mutex is a semaphore of one. A future that waits is a node of the queue. When it is dropped,
  * it gives back what it has acquired, but does not leave the queue. The node stays there, and when
- * its turn comes, it is given the permit for ever.
+ * its turn comes, it is given the permit forever.
  *
  * Here nodes outlive the tasks that waited, and so are not on their stacks. They are not shown to
- * the oracles that look inside. What the oracles see is a task that waits for a permit that nobody
+ * the oracles that look inside. What the oracles see is a task that waits for a permit that no task
  * has.
  *
  *     A holds; B waits and is dropped; A releases: the permit is B's, which has gone

@@ -8,11 +8,11 @@
  *
  * A release gives the lock to the first waiter that is not cancelled. The cancelled ones take
  * themselves out when they resume. But the fast path asks for an empty queue. A task that comes
- * after the release and before a cancelled waiter has resumed queues at a lock that nobody owns.
+ * after the release and before a cancelled waiter has resumed queues at a lock that no task owns.
  *
- *     A holds; B waits and is cancelled; A releases; D comes: D waits for ever
+ *     A holds; B waits and is cancelled; A releases; D comes: D waits forever
  *
- * The cure: the fast path ignores cancelled waiters, too. */
+ * The cure: the fast path also ignores cancelled waiters. */
 static enum bz_status an_1145_acquire(void *instance) {
     struct bz_zoo_handoff *lock = instance;
     if (!lock->is_owned && bz_list_is_empty(&lock->queue.entries)) { /* the fault */
@@ -28,11 +28,11 @@ const struct bz_permit_ops bz_zoo_ops_an_1145 = {BZ_ZOO_HANDOFF, .acquire = an_1
  *
  * A call of lock() makes a future. If the lock is free, the future owns it from that moment. The
  * guard unlocks, and the guard is made when the future is polled. A future that is dropped before
- * has no guard, and the lock stays locked for ever.
+ * has no guard, and the lock stays locked forever.
  *
  * Here a yield stands between the call and the first poll, in which other tasks may run.
  *
- *     A calls acquire on a free lock, and owns it; A is cancelled before it goes on: locked for
+ *     A calls acquire on a free lock, and owns it; A is cancelled before it continues: locked for
  *     ever
  *
  * The cure: a future that is dropped gives back what it owns. */
@@ -76,7 +76,7 @@ static enum bz_status release_to_oldest(void *instance) {
  * A release makes the oldest waiter the owner and sets its event. If that waiter is cancelled in
  * the same turn, before the release or after it, it leaves by its exception. Its handler takes the
  * entry out of the queue if the event is not set, and does nothing if it is. So the owner is gone,
- * and the lock stays locked for ever.
+ * and the lock stays locked forever.
  *
  *     A holds; B and C wait; B is cancelled and A releases, in either order: B owns the lock
  *
@@ -104,7 +104,7 @@ const struct bz_permit_ops bz_zoo_ops_an_387 = {BZ_ZOO_HANDOFF, .acquire = an_38
  * and ends there. The inner one keeps its place in the queue. When it is served, the function goes
  * on, and runs the section that was cancelled.
  *
- *     A holds; B waits; B is cancelled, and waits on; A releases: B has the lock, as if nobody had
+ *     A holds; B waits; B is cancelled, and waits on; A releases: B has the lock, as if no task had
  *     cancelled it
  *
  * A cancel after the hand-over is handled correctly here: the lock goes to the next waiter. The
@@ -217,11 +217,11 @@ static enum bz_status acquire_by_request(struct bz_zoo_handoff *lock,
  *
  * A Deferred has no canceller: a cancelled waiter fires, and its entry stays. A release
  * takes the lock for the oldest entry, takes that entry out and fires it. If it has been fired
- * already, that is an error, and the lock stays locked for ever. Historically the error came out of
- * the release. Here the release says OK. The rest of the queue waits for ever.
+ * already, that is an error, and the lock stays locked forever. Historically the error came out of
+ * the release. Here the release says OK. The rest of the queue waits forever.
  *
  * The entries are not shown to the oracles that look inside. The entry does not claim to refuse
- * misuse, for a lock that belongs to nobody is released by anybody. What the oracles see is a task
+ * misuse, for a lock without an owner may be released by any task. What the oracles see is a task
  * that waits for it.
  *
  *     A holds; B and C wait; B gives up; A releases: the lock is B's, which has gone
@@ -251,8 +251,8 @@ const struct bz_permit_ops bz_zoo_ops_tw_nocancel = {BZ_ZOO_HANDOFF, .acquire = 
 /* am-54: the mutex says that it is locked while it passes through waiters that have gone.
  *
  * A waiter whose time is up stays in the queue. When its turn comes, it is given the mutex and
- * gives it back at once, which takes a turn of the loop for each of them. Meanwhile nobody holds
- * the mutex and nobody waits, and isLocked() says yes.
+ * gives it back at once, which takes a turn of the loop for each. Meanwhile no task holds
+ * the mutex and no task waits, and isLocked() says yes.
  *
  * A second report about the same counter says that waitForUnlock() may resolve while the mutex is
  * locked (async-mutex 52). Locks have no such operation here.
@@ -304,7 +304,7 @@ const struct bz_permit_ops bz_zoo_ops_am_54 = {BZ_ZOO_HANDOFF,
  *
  * A caller that finds the lock taken asks the loop to try again in a second, as often as it takes.
  * A caller that is cancelled meanwhile leaves, and its retry stays behind: it takes the lock for
- * nobody. (Nothing is claimed about the order of service, which is that of the timers.)
+ * no task. (Nothing is claimed about the order of service, which is that of the timers.)
  *
  *     A holds; B tries, and will try again; B is cancelled; A releases; the retry takes the lock
  *

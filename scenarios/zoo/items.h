@@ -29,11 +29,11 @@ struct bz_zoo_items {
 
 bool bz_zoo_items_is_full(const struct bz_zoo_items *queue);
 
-/* Stores an item, at the end or in front of all others, and wakes nobody. */
+/* Stores an item, at the end or in front of all others, and wakes no waiter. */
 enum bz_status bz_zoo_items_store(struct bz_zoo_items *queue, uint64_t value, int64_t priority);
 enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t value);
 
-/* Takes the next item, of which there must be one, and wakes nobody. */
+/* Takes the next item, which must exist, and wakes no waiter. */
 uint64_t bz_zoo_items_take(struct bz_zoo_items *queue);
 
 /* Wait until there is a slot, or an item. A cancelled waiter passes its wake-up on. */

@@ -7,13 +7,13 @@ struct limiter {
     uint32_t on_their_way; /* woken, and not resumed */
 };
 
-/* Takes a slot that nobody was woken for, if every entry of the queue is cancelled. */
+/* Takes a slot that no waiter was woken for, if every entry of the queue is cancelled. */
 static bool try_slot(struct limiter *limiter) {
     struct bz_zoo_semaphore *slots = &limiter->slots;
     return slots->value > limiter->on_their_way && bz_zoo_semaphore_try(slots);
 }
 
-/* ah-9670: a waiter that times out after it was woken wakes nobody.
+/* ah-9670: a waiter that times out after it was woken wakes no waiter.
  *
  * The connector of an HTTP client has a number of slots. A release takes the oldest waiter off the
  * list and wakes it. On its way out, by a time-out or a cancellation, a waiter takes itself off the
@@ -57,10 +57,10 @@ const struct bz_permit_ops bz_zoo_ops_ah_9670 = {
  * cancelled, before the event was set or after, capacity is free, and the next event stays unset.
  *
  * A release that takes out the event of a cancelled waiter is part of the fault: with the cure,
- * that waiter passes it on, too. Historically a newcomer could also borrow the capacity that an
+ * that waiter also passes it on. Historically a newcomer could also borrow the capacity that an
  * event was set for. This is left out: borrowers on their way count.
  *
- *     the limiter is full; B and C wait; a borrower releases and B is cancelled: C waits for ever
+ *     the limiter is full; B and C wait; a borrower releases and B is cancelled: C waits forever
  *
  * The cure: a waiter that leaves with its event set sets the next event. */
 struct an_947_borrower {
@@ -107,7 +107,7 @@ const struct bz_permit_ops bz_zoo_ops_an_947 = {
  * and queue in it.
  *
  * A semaphore has no call that raises the total, so this one is made of a limiter: an acquire
- * borrows for ever, and a release raises the total by one. The number of free permits is the
+ * borrows forever, and a release raises the total by one. The number of free permits is the
  * difference, and only the setter wakes. Entries outlive their tasks, and so are not on their
  * stacks.
  *

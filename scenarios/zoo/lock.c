@@ -6,7 +6,7 @@
 
 /* lock-woken-cancel: a woken waiter that is cancelled does not pass the lock on.
  *
- * This is the window bug in its plainest form. A release wakes the oldest waiter. Somebody cancels
+ * This is the window bug in its plainest form. A release wakes the oldest waiter. A task cancels
  * that waiter before it resumes, and it leaves. The lock is free, and the next waiter waits for
  * ever.
  *
@@ -19,7 +19,7 @@ static enum bz_status lock_woken_cancel_acquire(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
     if (status != BZ_OK) {
-        return status; /* the fault: it may have been woken, and nobody else is */
+        return status; /* the fault: it may have been woken, and no other waiter is */
     }
     lock->is_held = true;
     return BZ_OK;
@@ -60,9 +60,9 @@ const struct bz_permit_ops bz_zoo_ops_lock_double_grant = {BZ_ZOO_LOCK,
  * A waiter that was cancelled stays in the queue until its task resumes. A release in that turn
  * sets a result on it, which is refused. Historically the refusal came out of the release as an
  * exception, when the lock was open already. Here the release says OK, so that the consequence is
- * seen: the lock is free, the waiter behind the dead one sleeps, and nobody will wake it.
+ * seen: the lock is free, the waiter behind the dead one sleeps, and nothing will wake it.
  *
- *     A holds; B and C wait; B is cancelled; A releases before B has resumed: C waits for ever
+ *     A holds; B and C wait; B is cancelled; A releases before B has resumed: C waits forever
  *
  * The cure: wake the first waiter that is not done. */
 static enum bz_status lock_head_setresult_release(void *instance) {
@@ -108,7 +108,7 @@ const struct bz_permit_ops bz_zoo_ops_lock_locked_window = {BZ_ZOO_LOCK,
  * Here a status stands for that exception. An acquire of this lock has a deadline of its own: if it
  * comes in the window, the acquire ends with BZ_TIMED_OUT, which is not BZ_CANCELLED.
  *
- *     A holds; B and C wait; A releases; B's deadline comes before B has resumed: C waits for ever
+ *     A holds; B and C wait; A releases; B's deadline comes before B has resumed: C waits forever
  *
  * The cure: a waiter that leaves with a wake-up passes it on, however it leaves. */
 #define LOCK_NONCANCEL_EXIT_NS 100u
@@ -139,10 +139,11 @@ const struct bz_permit_ops bz_zoo_ops_lock_noncancel_exit = {
 /* lock-stale-queue: a newcomer takes the lock only if the queue is empty.
  *
  * A cancelled waiter is in the queue until its task resumes. If the lock is released meanwhile,
- * nobody is woken, which is right: nobody waits. But a task that comes before the cancelled one has
- * resumed finds a queue that is not empty, and queues behind the dead entry. Nobody will wake it.
+ * no waiter is woken, which is right: no task waits. But a task that comes before the cancelled one
+ * has resumed finds a queue that is not empty, and queues behind the dead entry. No task will wake
+ * it.
  *
- *     A holds; B waits and is cancelled; A releases; D comes: D waits for ever
+ *     A holds; B waits and is cancelled; A releases; D comes: D waits forever
  *
  * The cure: a newcomer takes the lock if it is free and every entry of the queue is cancelled. */
 static enum bz_status lock_stale_queue_acquire(void *instance) {
@@ -238,14 +239,14 @@ static enum bz_status tk_8365_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_tk_8365 = {
     BZ_ZOO_LOCK, .instance_bytes = sizeof(struct tk_8365_lock), .acquire = tk_8365_acquire};
 
-/* ce-3554: a waiter of a mutex is cancelled just after it was notified, and notifies nobody.
+/* ce-3554: a waiter of a mutex is cancelled just after it was notified, and notifies no other.
  *
  * A release frees the mutex and notifies one waiter, which tries again like any other task. A
  * newcomer may be faster, and then the waiter waits once more. So a notification is a hint, and
  * nothing is claimed about the order of service. But it is the only hint: if the notified waiter is
  * cancelled before it has tried, the mutex is free, and the remaining waiters are never notified.
  *
- *     A holds; B and C wait; A releases: B is notified; B is cancelled: C waits for ever
+ *     A holds; B and C wait; A releases: B is notified; B is cancelled: C waits forever
  *
  * The cure: a waiter that leaves with a notification notifies the next one. */
 static enum bz_status ce_3554_acquire(void *instance) {

@@ -31,12 +31,12 @@ enum { FIRST, SECOND, THIRD };
 /* embassy-6964: a large request that is cancelled leaves those behind it asleep.
  *
  * The head of the queue wants more permits than there are, and holds up smaller requests. That is
- * right: otherwise nobody with a large request would ever be served. Whatever changes the head must
+ * right: otherwise a large request would never be served. Whatever changes the head must
  * look whether the next one fits now. A release did, and a head that was served; a cancellation did
  * not. golang.org/x/sync had the same fault (go-37852).
  *
  *     3 permits, 2 are held; B wants 3, and waits; C wants 1, and waits behind B; B is cancelled:
- *     C waits on beside a free permit
+ *     C waits on next to a free permit
  *
  * The cure: a cancelled waiter serves those behind it, as a release does. */
 static enum bz_status embassy_6964_acquire(struct bz_weighted_semaphore *semaphore,
@@ -74,7 +74,7 @@ OPS(embassy_6964, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
  * same was repaired in .NET's ReaderWriterLockSlim, in Meziantou.Framework (PR 3028) and in sglang.
  *
  *     A reads; B wants to write, and waits; C wants to read, and waits because of B; B is
- * cancelled: C waits on, beside a reader
+ * cancelled: C waits on, next to a reader
  *
  * The cure: a writer that leaves lets in the readers that wait, unless another writer waits. */
 static enum bz_status ae_134_write(struct bz_rwlock *lock) {
@@ -100,9 +100,9 @@ OPS(ae_134, struct bz_rwlock, bz_model_rwlock)
 
 /* crewai-4541: readers starve a writer.
  *
- * A reader enters whenever nobody writes, also if a writer waits. As long as the next reader comes
- * before the last one has left, the writer waits. That is right for a lock that prefers readers,
- * and this entry is one that was meant for writers, too.
+ * A reader enters whenever no writer is in, also if a writer waits. As long as the next reader
+ * comes before the last one has left, the writer waits. That is right for a lock that prefers
+ * readers, and this entry is one that was meant for writers as well.
  *
  *     A reads; B wants to write, and waits; C reads; A leaves; A reads; C leaves; and so on
  *
@@ -125,8 +125,8 @@ OPS(crewai_4541, struct bz_rwlock, bz_model_rwlock)
 /* dl-120: a signal that comes in the moment of the cancellation is lost.
  *
  * A task waits for an event that resets itself: each signal is for one waiter, and is kept if
- * nobody waits. The wait registers a callback, which completes the task. If the task was cancelled
- * just before, it cannot be completed any more. But the event has been reset, and nobody sets it
+ * no task waits. The wait registers a callback, which completes the task. If the task was cancelled
+ * just before, it cannot be completed any more. But the event has been reset, and is not set
  * again.
  *
  *     A and B wait; a signal comes for A; A is cancelled before it resumes: B waits on, and the
@@ -152,7 +152,7 @@ OPS(dl_120, struct bz_notify, bz_model_notify)
  * When the sender is dropped without a value, no value can come. A receiver that asks then is told
  * so. One that waits already was not woken.
  *
- *     A waits for the value; the sender is dropped: A waits for ever
+ *     A waits for the value; the sender is dropped: A waits forever
  *
  * The cure: the drop wakes the receiver. */
 static enum bz_status postage_44_call(void *instance, uint32_t op, const int64_t *arguments,
@@ -179,7 +179,7 @@ OPS(postage_44, struct bz_oneshot, bz_model_oneshot)
  * the channel has one slot fewer.
  *
  *     the channel is full; A waits; a value is received: A is assigned the slot; A is cancelled:
- * all further sends wait for ever
+ * all further sends wait forever
  *
  * Only for a capacity of 1, where one sender is woken at a time.
  *
@@ -211,14 +211,14 @@ OPS(tk_900, struct bz_channel, bz_model_channel)
 
 /* --- capacity limiter ------------------------------------------------------------------------- */
 
-/* an-646-total: after the total has risen, newcomers queue beside free capacity.
+/* an-646-total: after the total has risen, newcomers queue next to free capacity.
  *
  * The setter of the total wakes as many waiters as fit, and leaves their entries in the queue. A
  * newcomer that finds entries stands behind them. A release takes the front entry out and wakes its
- * task, which has long been served: nobody is woken for that token. See also an-646.
+ * task, which has long been served: no waiter is woken for that token. See also an-646.
  *
  *     the total is 0; B waits; the total is set to 2: B is served, and its entry stays; C waits
- *     behind that entry, beside a free token
+ *     behind that entry, next to a free token
  *
  * The cure: the setter takes out what it wakes. */
 struct an_646_desk {

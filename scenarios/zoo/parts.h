@@ -1,10 +1,10 @@
-/* The locks and semaphores that entries of the zoo are made of. None of them has a fault. A macro
+/* The locks and semaphores that entries of the zoo are made of. They have no fault. A macro
  * lists the operations of each. An entry takes them, and replaces those that have its fault.
  *
  *     const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .release = toy_lifo_release};
  *
  * An entry that needs more fields has a struct of its own, which begins with the part: then the
- * operations of the part fit that struct, too. */
+ * operations of the part also fit that struct. */
 #ifndef BZ_SCENARIOS_ZOO_PARTS_H
 #define BZ_SCENARIOS_ZOO_PARTS_H
 
@@ -24,7 +24,7 @@ static inline void bz_zoo_call_soon(struct bz_loop *loop, struct bz_handle *hand
 
 /* --- lock ------------------------------------------------------------------------------------- */
 
-/* From the release until the woken waiter has resumed, nobody holds it, and newcomers wait. */
+/* From the release until the woken waiter has resumed, no task holds it, and newcomers wait. */
 struct bz_zoo_lock {
     struct bz_deque queue;
     bool is_held; /* by a task that has resumed */
@@ -41,7 +41,7 @@ void bz_zoo_lock_view(void *instance, struct bz_permit_view *view);
     .acquire = bz_zoo_lock_acquire, .release = bz_zoo_lock_release, .locked = bz_zoo_lock_locked,  \
     .view = bz_zoo_lock_view
 
-/* The two halves of acquire. The first takes the lock if nobody holds it and every entry of the
+/* The two halves of acquire. The first takes the lock if no task holds it and every entry of the
  * queue is cancelled. The second waits for it. */
 bool bz_zoo_lock_try(struct bz_zoo_lock *lock);
 enum bz_status bz_zoo_lock_wait(struct bz_zoo_lock *lock);
@@ -67,12 +67,12 @@ void bz_zoo_handoff_view(void *instance, struct bz_permit_view *view);
     .release = bz_zoo_handoff_release, .locked = bz_zoo_handoff_locked,                            \
     .view = bz_zoo_handoff_view
 
-/* The two halves of acquire. The first takes the lock if nobody owns it, the second waits for it.
+/* The two halves of acquire. The first takes the lock if no task owns it, the second waits for it.
  */
 bool bz_zoo_handoff_try(struct bz_zoo_handoff *lock);
 enum bz_status bz_zoo_handoff_wait(struct bz_zoo_handoff *lock);
 
-/* Gives it to the oldest waiter, or to nobody. */
+/* Gives it to the oldest waiter, if there is one. */
 void bz_zoo_handoff_pass(struct bz_zoo_handoff *lock);
 
 /* A release with a hand-over of the entry's own. It is refused until the owner has resumed. */
@@ -108,8 +108,8 @@ enum bz_status bz_zoo_semaphore_release_by(struct bz_zoo_semaphore *semaphore,
 /* Takes a permit if one is free and every entry of the queue is cancelled. */
 bool bz_zoo_semaphore_try(struct bz_zoo_semaphore *semaphore);
 
-/* Wakes as many of the oldest waiters as there are permits that nobody was woken for yet. True if
- * it woke somebody. */
+/* Wakes as many of the oldest waiters as there are permits that no waiter was woken for yet. True
+ * if it woke a waiter. */
 bool bz_zoo_semaphore_wake_all_that_fit(struct bz_zoo_semaphore *semaphore);
 
 enum bz_status bz_zoo_semaphore_release_reserving(void *instance);
@@ -127,7 +127,7 @@ void bz_zoo_semaphore_reserve(struct bz_zoo_semaphore *semaphore);
 /* --- request ---------------------------------------------------------------------------------- */
 
 /* A waiter that may outlive the call that it waits in: some faults leave it behind. The queue and
- * the task have one use of it each. Dropping the last use frees it. */
+ * the task have one use each. Dropping the last use frees it. */
 struct bz_zoo_request {
     struct bz_waiter waiter;
     struct bz_handle wakes; /* for a wake-up that is scheduled */

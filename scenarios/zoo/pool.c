@@ -53,7 +53,7 @@ static struct entry *find(struct pool *pool, uint64_t key) {
     return NULL;
 }
 
-/* The same, but makes the entry if there is none. The caller becomes a user of it. NULL: no memory.
+/* The same, but makes the entry if there is none. The caller becomes its user. NULL: no memory.
  */
 static struct entry *use(struct pool *pool, uint64_t key) {
     struct entry *entry = find(pool, key);
@@ -93,7 +93,7 @@ static void drop(struct pool *pool, struct entry *entry) {
 
 /* --- who holds what --------------------------------------------------------------------------- */
 
-/* What this task holds under this key, NULL if nothing. `task` NULL: any task. */
+/* The hold of this task under this key, NULL if none. `task` NULL: any task. */
 static struct holding *find_holding(struct pool *pool, uint64_t key, const struct bz_task *task) {
     struct bz_list *link = pool->holdings.next;
     for (; link != &pool->holdings; link = link->next) {
@@ -215,7 +215,7 @@ const struct bz_pool_ops bz_zoo_ops_pool_prune_window = {POOL,
 static enum bz_status pool_lru_held_acquire(void *instance, uint64_t key) {
     struct pool *pool = instance;
     if (find(pool, key) == NULL && pool->entry_count == POOL_LRU_HELD_SIZE) {
-        /* The fault: it does not ask whether somebody uses that entry. */
+        /* The fault: it does not ask whether a task uses that entry. */
         prune(pool, bz_container_of(pool->entries.next, struct entry, link));
     }
     return pool_acquire(pool, key);
@@ -230,7 +230,7 @@ const struct bz_pool_ops bz_zoo_ops_pool_lru_held = {POOL, .acquire = pool_lru_h
  * deletes the key. (1) W1 and W2 of a key have both been taken out of deque D1 and woken. (2) W1
  * resumes, finds D1 empty and deletes the key. (3) W4 comes and waits in a new deque D2 under that
  * key. (4) W2 resumes, finds its own D1 empty and deletes the key again: now D2, with W4 inside.
- * (5) The next release finds no deque, and nobody ever wakes W4.
+ * (5) The next release finds no deque, and nothing ever wakes W4.
  *
  * Here the deque of an entry is the queue of its lock, which is not used otherwise.
  *

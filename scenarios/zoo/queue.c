@@ -7,7 +7,7 @@
  * (1) The queue is full, P waits in put. (2) A get takes an item and wakes P. (3) A newcomer puts
  * before P has resumed. (4) P finds the queue full and waits again, behind all others. The same
  * happens to getters. It is still so, by choice: asyncio's queue does not promise to be fair. This
- * entry claims that it is, so that the oracle of strict order objects. The rest of it is right, and
+ * entry claims that it is, so that the oracle of strict order objects. The rest is right, and
  * the other entries begin with it.
  *
  * The cure: what a task was woken for is promised to it, and a newcomer waits behind it. */
@@ -46,7 +46,7 @@ const struct bz_queue_ops bz_zoo_ops_q_overflow = {BZ_ZOO_QUEUE, .put = q_overfl
 /* q-putter-lost: a woken putter that is cancelled does not pass the wake-up on.
  *
  * (1) The queue is full, P1 and P2 wait in put. (2) A get takes an item and wakes P1. (3) P1 is
- * cancelled before it resumes, and leaves. (4) There is room, P2 waits, and nobody wakes it.
+ * cancelled before it resumes, and leaves. (4) There is room, P2 waits, and nothing wakes it.
  *
  * The cure: a putter that leaves with a wake-up, while there is room, wakes the next. */
 static enum bz_status q_putter_lost_put(void *instance, uint64_t value, int64_t priority) {
@@ -55,7 +55,7 @@ static enum bz_status q_putter_lost_put(void *instance, uint64_t value, int64_t 
         struct bz_waiter waiter;
         enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
         if (status != BZ_OK) {
-            return status; /* the fault: it may have been woken, and nobody else is */
+            return status; /* the fault: it may have been woken, and no other waiter is */
         }
     }
     return bz_zoo_items_try_put(queue, value, priority);
@@ -175,12 +175,12 @@ static void drop_dead_ones(struct bz_deque *deque) {
  * A get takes the oldest putter out of the queue and wakes it from a callback. (1) The queue is
  * full, P1 and P2 wait in put. (2) A get schedules the wake-up of P1. (3) P1 is cancelled before
  * the callback runs. (4) The callback sets the result of a future that is done. That is an error in
- * the loop, and nobody wakes P2, for which there is room.
+ * the loop, and nothing wakes P2, for which there is room.
  *
  * The cure: choose a putter and wake it in one step. */
 static void q_deferred_set_on_wake(struct bz_handle *handle) {
     struct bz_waiter *waiter = &bz_container_of(handle, struct bz_zoo_request, wakes)->waiter;
-    /* The fault: if this is refused, nobody is woken instead. */
+    /* The fault: if this is refused, no waiter is woken instead. */
     bz_future_set_result(&waiter->future, 0);
     bz_zoo_request_drop(waiter->future.loop, waiter);
 }
@@ -188,7 +188,7 @@ static void q_deferred_set_on_wake(struct bz_handle *handle) {
 static void q_deferred_set_schedule_oldest(struct bz_zoo_items *queue) {
     struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->putters);
     if (oldest != NULL) {
-        bz_deque_remove(oldest); /* the callback takes over the use of it */
+        bz_deque_remove(oldest); /* the callback takes over its use */
         bz_zoo_call_soon(queue->loop,
                          &bz_container_of(oldest, struct bz_zoo_request, waiter)->wakes,
                          q_deferred_set_on_wake);
@@ -268,7 +268,7 @@ const struct bz_queue_ops bz_zoo_ops_q_dead_getters = {BZ_ZOO_QUEUE, .put = q_de
 /* q-dead-putters: a cancelled putter leaves its entry behind, until the next get comes.
  *
  * This is q-dead-getters for put: a task that puts with a deadline, again and again, into a full
- * queue that nobody gets from fills the memory.
+ * queue that no task gets from fills the memory.
  *
  * The cure: a waiter takes its entry out whichever way it leaves. */
 static enum bz_status q_dead_putters_put(void *instance, uint64_t value, int64_t priority) {

@@ -30,18 +30,19 @@ function field(row, key) {
     return substr(row, RSTART + length(key) + 5, RLENGTH - length(key) - 6)
 }
 
-function print_table(i, name) {
-    print "| entry | fault | shipped in | documented | oracle | code |"
-    print "| --- | --- | --- | --- | --- | --- |"
+function print_table(i, name, project, issue) {
+    print "| entry | fault | documented | oracle |"
+    print "| --- | --- | --- | --- |"
     for (i = 1; i <= count; i++) {
         match(rows[i], /"[^"]*"/)
         name = substr(rows[i], RSTART + 1, RLENGTH - 2)
         if (!(name in place)) {
             fail(name " has no story")
         }
-        printf "| `zoo/%s` | %s | %s, %s | %s | `%s` | [%s](%s) |\n", name,
-               field(rows[i], "summary"), field(rows[i], "project"), field(rows[i], "versions"),
-               field(rows[i], "issue"), field(rows[i], "oracle"), place[name], place[name]
+        project = field(rows[i], "project")
+        issue = field(rows[i], "issue")
+        printf "| `zoo/%s` | %s | %s | `%s` |\n", name, field(rows[i], "summary"),
+               index(issue, project) == 1 ? issue : project ": " issue, field(rows[i], "oracle")
         delete place[name]
     }
     for (name in place) {
@@ -69,7 +70,7 @@ FILENAME != "README.md" {
     if (match($0, /^\/\* [a-z0-9]+(-[a-z0-9]+)+: /)) {
         end_entry()
         story = substr($0, 4, RLENGTH - 5)
-        place[story] = substr(FILENAME, 3)
+        place[story] = FILENAME
         first = FNR
     }
     last = $0 != "" ? FNR : last

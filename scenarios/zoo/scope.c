@@ -49,10 +49,10 @@ static enum bz_status scope_answer(bool is_mine, enum bz_status status) {
 /* to-any-cancel: an expired timeout scope takes every cancellation for its own.
  *
  * The code is older than the count of requests. A flag says that the deadline came, and nothing
- * says that another task cancelled this one, too.
+ * also says that another task cancelled this one.
  *
  *     the deadline of A's scope comes; B cancels A before A resumes; the exit says timed-out, and A
- *     goes on as if B had not cancelled it
+ *     continues as if B had not cancelled it
  *
  * The cure: take the scope's request back, and see whether more are left than at entry. */
 static enum bz_status to_any_cancel_exit(void *memory, enum bz_status status) {
@@ -70,7 +70,7 @@ const struct bz_scope_ops bz_zoo_ops_to_any_cancel = {SCOPE, .exit = to_any_canc
  * left at all. In a task that was cancelled and cleans up, there is always one left.
  *
  *     A is cancelled, count 1; A cleans up inside a scope; the deadline comes, count 2; the exit
- *     takes it back, count 1, and passes on a cancellation that nobody asked for
+ *     takes it back, count 1, and passes on a cancellation that was never requested
  *
  * The cure: compare with the count at entry. */
 static enum bz_status to_baseline_exit(void *memory, enum bz_status status) {

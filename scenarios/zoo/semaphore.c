@@ -10,7 +10,7 @@
  * If it is cancelled in between, it leaves, the permit stays in the value, and the next waiter is
  * not woken. In the restaurant: the guest whose buzzer goes off walks out with it.
  *
- *     no permit is free; B and C wait; A releases; B is cancelled in the window: C waits for ever
+ *     no permit is free; B and C wait; A releases; B is cancelled in the window: C waits forever
  *
  * The cure: a waiter that leaves without the permit it was woken for wakes the next one. */
 static enum bz_status sem_woken_cancel_acquire(void *instance) {
@@ -21,7 +21,7 @@ static enum bz_status sem_woken_cancel_acquire(void *instance) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
     if (status != BZ_OK) {
-        return status; /* the fault: it may have been woken, and nobody else is */
+        return status; /* the fault: it may have been woken, and no other waiter is */
     }
     semaphore->value--;
     bz_zoo_semaphore_wake_all_that_fit(semaphore); /* newcomers that have queued meanwhile */
@@ -34,11 +34,11 @@ const struct bz_permit_ops bz_zoo_ops_sem_woken_cancel = {BZ_ZOO_SEMAPHORE,
 /* sem-stale-queue: a newcomer takes a free permit only if the queue is empty.
  *
  * This is lock-stale-queue with a count. A cancelled waiter is in the queue until its task resumes.
- * A permit that is released meanwhile wakes nobody, which is right. But a task that comes before
- * the cancelled one has resumed queues behind the dead entry, beside a free permit. Nobody will
+ * A permit that is released meanwhile wakes no waiter, which is right. But a task that comes before
+ * the cancelled one has resumed queues behind the dead entry, next to a free permit. No task will
  * wake it.
  *
- *     no permit is free; B waits and is cancelled; A releases; D comes: D waits for ever
+ *     no permit is free; B waits and is cancelled; A releases; D comes: D waits forever
  *
  * The cure: a newcomer takes a permit if one is free and every entry of the queue is cancelled. */
 static enum bz_status sem_stale_queue_acquire(void *instance) {
@@ -64,11 +64,11 @@ const struct bz_permit_ops bz_zoo_ops_sem_stale_queue = {BZ_ZOO_SEMAPHORE,
  * A release adds to the value and wakes the oldest waiter. An acquire takes a permit whenever the
  * value is above 0, and does not look at the queue. So a task that releases and acquires again at
  * once is ahead of the waiter that it has just woken. That waiter finds nothing and queues again at
- * the end: it has lost its place, too. This can repeat without end.
+ * the end: it has also lost its place. This can repeat without end.
  *
  *     one permit: A has it, B waits; A releases, B is woken, A acquires: B queues again
  *
- * The cure: a task that finds somebody in the queue, woken or waiting, joins its end, and the
+ * The cure: a task that finds another in the queue, woken or waiting, joins its end, and the
  * permit is reserved from the wake-up on. (Here no wake-up is a grant: the woken waiter looks
  * again.) */
 static enum bz_status sem_barge_acquire(void *instance) {
@@ -97,7 +97,7 @@ static enum bz_status sem_barge_release(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_sem_barge = {BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
                                                    .release = sem_barge_release};
 
-/* al-23: a woken waiter tries again like any other task, and may be overtaken for ever.
+/* al-23: a woken waiter tries again like any other task, and may be overtaken forever.
  *
  * This is sem-barge in another project, and has its code. An acquire tries; if there is no permit,
  * it listens for a release, and tries again when it was woken. The permit is free for every task
@@ -116,10 +116,10 @@ const struct bz_permit_ops bz_zoo_ops_al_23 = {BZ_ZOO_SEMAPHORE, .acquire = sem_
  *
  * To keep newcomers from overtaking, each wake-up sets a flag that sends newcomers to the queue.
  * The woken waiter clears it when it resumes. A woken waiter that was cancelled passes the wake-up
- * on, but if there is nobody to take it, the flag stays set. From then on every newcomer waits
- * beside a free permit for a wake-up that is not under way.
+ * on, but if there is no task to take it, the flag stays set. From then on every newcomer waits
+ * next to a free permit for a wake-up that is not under way.
  *
- *     no permit is free; B waits; A releases; B is cancelled and leaves; D comes: D waits for ever
+ *     no permit is free; B waits; A releases; B is cancelled and leaves; D comes: D waits forever
  *
  * The historical code also cleared the flag while others were still on their way, and woke one
  * waiter where two would fit. Both are left out here, so that the stuck flag is the only fault.
@@ -174,7 +174,7 @@ static bool sem_locked_window_locked(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_sem_locked_window = {BZ_ZOO_SEMAPHORE,
                                                            .locked = sem_locked_window_locked};
 
-/* sem-stale-flag: locked() is a flag beside the value, and the two disagree.
+/* sem-stale-flag: locked() is a flag next to the value, and the two disagree.
  *
  * An acquire that takes the last permit sets the flag. Every release clears it, even if the permit
  * is promised to a waiter. A constructor with no permits does not set it at all. So Semaphore(0)
@@ -214,7 +214,7 @@ const struct bz_permit_ops bz_zoo_ops_sem_stale_flag = {
 /* tw-overrelease: only an assertion refuses a release too many, and assertions are off.
  *
  * The bound of the semaphore is checked by an assert statement, which `python -O` leaves out. Then
- * a release of a permit that nobody holds is accepted, and adds a permit for good.
+ * a release of a permit that no task holds is accepted, and adds a permit for good.
  *
  *     every permit is free; A releases, and gets OK: there is one permit more than there should be
  *
@@ -269,9 +269,9 @@ const struct bz_permit_ops bz_zoo_ops_sem_noncancel_exit = {BZ_ZOO_SEMAPHORE_RES
 /* sem-one-wake: a waiter that resumes wakes one other, where several would fit.
  *
  * Permits that are released while a woken waiter is on its way are left in the value. Newcomers see
- * the woken waiter, and queue. When it resumes, it wakes the first of them, which wakes the next
+ * the woken waiter, and queue. When it resumes, it wakes the first, which wakes the next
  * when it resumes in turn. That hands out one permit a turn, while the others are free and their
- * waiters sleep. Nobody waits for ever: the work is only later than it could be.
+ * waiters sleep. No task waits forever: the work is only later than it could be.
  *
  *     three permits are held, A waits; all three are released; B and C come and queue behind A;
  *     A resumes with two permits free, and wakes B alone

@@ -1,10 +1,10 @@
 /* A lock whose acquire is waited for in a second task, as wait_for() does it: the caller starts a
  * task that acquires, and waits for the end of that task. Between the moment in which the second
- * task has the lock and the moment in which the caller goes on, the lock is promised: nobody holds
- * it, and somebody has to be told. The faults are what the caller makes of it when it is cancelled,
- * or too late, in between.
+ * task has the lock and the moment in which the caller continues, the lock is promised: no task
+ * holds it, and the caller has to learn of it. The faults are in what the caller does when it is
+ * cancelled, or too late, in between.
  *
- *     caller         acquire ......................... goes on
+ *     caller         acquire ......................... continues
  *     second task      starts ... waits ... has it, ends
  *
  * A group (primitives/runtime/group.h) waits for the second task, cancels it when the caller is
@@ -96,10 +96,10 @@ static void wrapped_view(void *instance, struct bz_permit_view *view) {
  *
  * wait_for(lock.acquire()) runs the acquire in a second task. That task is given the lock and ends,
  * and the caller is woken. If the caller is cancelled before it resumes, wait_for() passes the
- * cancellation on and drops the second task with its result. Nobody will release the lock.
+ * cancellation on and drops the second task with its result. No task will release the lock.
  *
  *     A holds; B waits through a second task; A releases, and the second task has the lock; B is
- *     cancelled before it resumes: locked for ever
+ *     cancelled before it resumes: locked forever
  *
  * The cure: look whether the second task has ended before it is dropped; better, have no second
  * task. */
@@ -122,7 +122,7 @@ const struct bz_permit_ops bz_zoo_ops_wf_lost_acquire = {WRAPPED,
  * and is never reported.
  *
  *     A holds; B waits through a second task; A releases, and the second task has the lock; B is
- *     cancelled before it resumes: B goes on as if nobody had cancelled it
+ *     cancelled before it resumes: B continues as if no task had cancelled it
  *
  * The cure: give the lock back, and report the cancellation. */
 static enum bz_status wf_swallow_acquire(void *instance) {
@@ -147,7 +147,7 @@ const struct bz_permit_ops bz_zoo_ops_wf_swallow = {WRAPPED, .acquire = wf_swall
  * when another task cancels the caller.
  *
  *     A holds; B waits through a second task; A releases to that task, and B's time is up: the task
- *     is cancelled, and returns with the lock; B reports a time-out: locked for ever
+ *     is cancelled, and returns with the lock; B reports a time-out: locked forever
  *
  * The cure: a result that came is returned, or given back. */
 static enum bz_status wf_timeout_drops_acquire(void *instance) {
@@ -176,7 +176,7 @@ const struct bz_permit_ops bz_zoo_ops_wf_timeout_drops = {WRAPPED,
  * cancels gives its lock back. Only the caller's own limit loses something.
  *
  *     A holds; B waits through a second task; A releases, the second task has the lock and has
- *     ended; B's time is up before B resumes: locked for ever
+ *     ended; B's time is up before B resumes: locked forever
  *
  * The cure: no second task; the limit is set around the steps of acquire themselves. */
 static enum bz_status ap_467_acquire(void *instance) {

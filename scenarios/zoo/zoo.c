@@ -10,7 +10,7 @@ enum {
     TAKES_AT_RETURN = BZ_CLAIM_TAKES_AT_RETURN,
 };
 
-/* What a row offers, as a member of struct bz_variant. */
+/* The tables of a row, as members of struct bz_variant. */
 #define SEMAPHORE(ops) .permits = {[BZ_PRIMITIVE_SEMAPHORE] = ops}
 #define BOUNDED(ops) .permits = {[BZ_PRIMITIVE_BOUNDED] = ops}
 #define LOCK(ops) .permits = {[BZ_PRIMITIVE_LOCK] = ops}

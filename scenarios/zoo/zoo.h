@@ -5,7 +5,7 @@
 
 #include "sim/variant/variant.h"
 
-/* What a row may offer, and the type of its table. */
+/* The primitives that a row may offer, and the type of each table. */
 #define BZ_ZOO_SEMAPHORE_OPS struct bz_permit_ops
 #define BZ_ZOO_BOUNDED_OPS struct bz_permit_ops
 #define BZ_ZOO_LOCK_OPS struct bz_permit_ops

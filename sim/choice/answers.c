@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes the text, cut to fit; returns the bytes that all of it takes, NUL included. */
+/* Writes the text, cut to fit; returns the bytes of the whole text, NUL included. */
 static size_t format(const struct bz_answers *answers, char *text, size_t text_bytes) {
     size_t used = (size_t)snprintf(text, text_bytes, "%s", answers->count == 0 ? "0" : "");
     for (uint32_t index = 0; index < answers->count; index++) {

@@ -30,7 +30,7 @@ struct bz_answers {
     } entries[BZ_ANSWERS_ENTRIES_MAX];
 };
 
-/* Adds an entry at the end. False, and nothing is added, if there are too many of them, or if the
+/* Adds an entry at the end. False, and nothing is added, if there are too many, or if the
  * text would be too long. O(entries). */
 bool bz_answers_add(struct bz_answers *answers, uint32_t question, uint64_t answer);
 

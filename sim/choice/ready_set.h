@@ -1,4 +1,4 @@
-/* Many ready handles, kept from step to step, so that a strategy need not look at each of them.
+/* Many ready handles, kept from step to step, so that a strategy need not look at each one.
  *
  * Each handle has a slot. Slots are in the order in which the handles became ready, with gaps where
  * one has left. A tree over the slots counts the handles, and another one has the sum or the
@@ -88,7 +88,7 @@ struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64
 /* Of one that compares them: the oldest handle of the greatest weight. */
 struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set);
 
-/* The strategy weighs the handles of this owner anew. O(n). */
+/* The strategy weighs the handles of this owner again. O(n). */
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner);
 
 #endif

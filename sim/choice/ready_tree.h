@@ -2,7 +2,7 @@
  * it, or the first of the greatest.
  *
  * A node has BZ_TREE_FAN numbers, which fill one line of the cache: a step among thousands touches
- * few lines, and reads most of them at the same time. A number above the leaves is the sum, or the
+ * few lines, and reads most at the same time. A number above the leaves is the sum, or the
  * greatest, of a node of the level below. */
 #ifndef BZ_SIM_CHOICE_READY_TREE_H
 #define BZ_SIM_CHOICE_READY_TREE_H
@@ -28,7 +28,7 @@ bool bz_ready_tree_resize(struct bz_ready_tree *tree, uint32_t leaves, uint32_t 
 /* Uses an allocated tree for fewer leaves: a power of two. All are undefined. */
 void bz_ready_tree_lay_out(struct bz_ready_tree *tree, uint32_t leaves);
 
-/* Computes what is above the leaves, of which those from `used` on become 0. */
+/* Computes the nodes above the leaves; leaves from `used` on become 0. */
 void bz_ready_tree_build(struct bz_ready_tree *tree, uint32_t leaves, uint32_t used, bool is_sum);
 
 void bz_ready_tree_free(struct bz_ready_tree *tree);

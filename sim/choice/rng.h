@@ -1,4 +1,4 @@
-/* What the strategies that draw random numbers share. The state of such a strategy begins with a
+/* Shared by the strategies that draw random numbers. The state of such a strategy begins with a
  * struct bz_rng, so that its table can hold the functions below.
  *
  * Cancels are planned per seed. A cancel point is a place where one could be injected. The first
@@ -6,7 +6,7 @@
  * its profile; a point beyond the end means no cancel. With probability 1/2, a later one comes soon
  * after the one before, because faults that need two cancels often need them close together; else
  * it comes anywhere. The judge limits the number of cancels. In a third of the seeds, cancels are
- * aimed: one that is due waits until somebody is in the window `woken`, for a few points at most.
+ * aimed: one that is due waits until a task is in the window `woken`, for a few points at most.
  *
  * Strategies that say so hold woken tasks back in half of the seeds, one at a time: when the task
  * that was woken last is about to resume, the handle behind it runs instead, for a number of steps
@@ -15,11 +15,11 @@
  *
  * The other half of the seeds aims cancels that the program makes itself. From a wake-up until the
  * woken task resumes, tasks that cancel others by the profile go first, for a few steps at most.
- * Once in a run, a step of such a task is put off because nobody is woken (not under `delay`). Runs
- * of programs without such tasks are not changed.
+ * Once in a run, a step of such a task is put off because no waiter is woken (not under `delay`).
+ * Runs of programs without such tasks are not changed.
  *
- * The rate of clock jumps is drawn per seed, too. After DENSE_JUMPS of them, jumps are as rare as
- * under `random`: if the clock ran ahead for ever, timeouts would expire before any task had moved,
+ * The rate of clock jumps is also drawn per seed. After DENSE_JUMPS jumps, they are as rare as
+ * under `random`: if the clock ran ahead forever, timeouts would expire before any task had moved,
  * which is not fair. In 3 of 8 seeds, draws of data and delays are biased.
  */
 #ifndef BZ_SIM_CHOICE_RNG_H
@@ -62,10 +62,10 @@ struct bz_rng {
     bool holds;         /* woken tasks back */
     uint32_t held;      /* a task; 0: none, this is a pause */
     uint32_t until;     /* the first step after the hold, or after the pause */
-    uint64_t rushed;    /* tasks that go first while somebody is woken, as bits; 0: none */
+    uint64_t rushed;    /* tasks that go first while a task is woken, as bits; 0: none */
     uint32_t rush_of_4; /* how often they do so, of 4 steps */
-    uint32_t rush_left; /* for so many steps, until nobody is woken again */
-    bool has_put_off;   /* a step of one of them */
+    uint32_t rush_left; /* for so many steps, until no waiter is woken again */
+    bool has_put_off;   /* a step of such a task */
 };
 
 /* Starts all streams except that of the plan, for a strategy without a plan. */

@@ -5,8 +5,8 @@
  * provides, zeroed once; begin() prepares it for a run. All calls of a run come from one thread. No
  * call may allocate, once begin() has seen the longest run.
  *
- * Every strategy that a user can name is fair: no ready handle is passed over for ever. So liveness
- * is judged under all of them.
+ * Every strategy that a user can name is fair: no ready handle is passed over forever. So liveness
+ * is judged under every one.
  *
  * To add one: write strategy_NAME.c, declare its struct here, list it in strategies.c.
  */
@@ -71,11 +71,11 @@ struct bz_strategy_start {
     const struct bz_answers *answers; /* for the strategy `answers`; may be NULL */
     void *context;                    /* for a search or a test; else NULL */
 
-    /* Whether the task has yielded: its next step is in the queue, and nothing had to wake it.
+    /* True if the task has yielded: its next step is in the queue, and nothing had to wake it.
      * NULL: not known. */
     bool (*has_yielded)(const void *judge, uint32_t task);
-    /* Whether the task is in the window `woken`, and who was woken last (0: nobody yet). NULL: not
-     * known, both. */
+    /* True if the task is in the window `woken`, and the task that was woken last (0: none yet).
+     * NULL: not known, both. */
     bool (*is_woken)(const void *judge, uint32_t task);
     const uint32_t *last_woken;
     const void *judge;
@@ -109,8 +109,8 @@ struct bz_strategy {
     bool adds_weights; /* the tree has their sum; else the greatest one */
     bool finds_owners; /* the set keeps the handles of each owner */
 
-    /* What runs as this step instead of the handle that was chosen. Tasks, as bits by number: the
-     * first step of one of them among the chosen handle and those behind it, BZ_INSTEAD_REACH in
+    /* Replaces the chosen handle of this step. Tasks, as bits by number: the
+     * first step of such a task among the chosen handle and those behind it, BZ_INSTEAD_REACH in
      * all. BZ_INSTEAD_BEHIND: the handle behind it. 0, or no such step: the chosen one runs. Behind
      * the newest handle is the oldest. NULL: always 0. */
     uint64_t (*instead)(void *state, const struct bz_ready *chosen, uint32_t step);
@@ -152,13 +152,13 @@ extern const struct bz_strategy bz_strategy_fifo_jumping;
 /* The strategies that a user can name, in order; ends with NULL. */
 extern const struct bz_strategy *const bz_strategies[];
 
-/* Whether it is a step of one of these tasks, which are bits by number. */
+/* True if it is a step of one of these tasks, which are bits by number. */
 static inline bool bz_is_step_of(const struct bz_ready *handle, uint64_t tasks) {
     return handle->role == BZ_ROLE_STEP && handle->owner < BZ_PROFILE_TASKS_MAX &&
            (tasks >> handle->owner & 1u) != 0;
 }
 
-/* Whether it reads the names of ready handles in the run that has begun. */
+/* True if it reads the names of ready handles in the run that has begun. */
 static inline bool bz_strategy_reads(const struct bz_strategy *strategy, const void *state) {
     return strategy->reads_ready &&
            (strategy->reads_at == 0 || *((const bool *)state + strategy->reads_at));

@@ -35,7 +35,7 @@ static const struct bz_choice *next_entry(const struct bz_replay_state *state) {
 }
 
 /* The entry for a choice at this step, other than a draw; NULL: the default. Entries are in the
- * order of the run: strict looks at one of them. */
+ * order of the run: strict looks at one. */
 static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
                                              enum bz_choice_kind kind, uint32_t step) {
     const struct bz_tape *tape = state->tape;
@@ -163,7 +163,7 @@ static uint64_t replay_draw(void *opaque, enum bz_choice_kind kind, const struct
     return 0;
 }
 
-/* --- somebody listens ------------------------------------------------------------------------- */
+/* --- with a listener ------------------------------------------------------------------------- */
 
 static uint32_t lenient_next(void *opaque, const struct bz_ready *ready, uint32_t count,
                              uint32_t step) {

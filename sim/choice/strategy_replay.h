@@ -32,8 +32,8 @@ struct bz_replay_state {
     bool is_diverged;
     size_t diverged_entry; /* index of the entry that did not fit */
     uint32_t diverged_step;
-    uint8_t *made;                             /* lenient: by entry; NULL: nobody asks */
-    const struct bz_replay_listener *listener; /* lenient; NULL: nobody listens */
+    uint8_t *made;                             /* lenient: by entry; NULL: not asked for */
+    const struct bz_replay_listener *listener; /* lenient; NULL: no listener */
 };
 
 extern const struct bz_strategy bz_strategy_replay_strict;

@@ -40,7 +40,7 @@ static void starve_begin(void *state, const struct bz_strategy_start *start) {
         1 + bz_pcg32_below(&starve->rng.streams[BZ_RNG_PLAN], (start->profile->steps + 1) / 2);
 }
 
-/* A hold ends or begins; the owner of which ready handle may be held now. */
+/* A hold ends or begins; the index of the ready handle whose owner may be held now. */
 static uint32_t draw_hold(struct starve_state *starve, uint32_t count, uint32_t step) {
     struct bz_pcg32 *plan = &starve->rng.streams[BZ_RNG_PLAN];
     uint32_t log2 = 1 + bz_pcg32_below(plan, starve->hold_log2_max);
@@ -48,7 +48,7 @@ static uint32_t draw_hold(struct starve_state *starve, uint32_t count, uint32_t 
     return bz_pcg32_below(plan, count);
 }
 
-/* The same owner is not held twice in a row: the pause goes on instead. */
+/* The same owner is not held twice in a row: the pause continues instead. */
 static void switch_over(struct starve_state *starve, uint32_t drawn) {
     bool is_hold = starve->victim == NOBODY && drawn != starve->last_victim;
     starve->last_victim = starve->victim;

@@ -3,7 +3,7 @@
  *
  * A feature that suppresses a fault is present in every run of one fixed configuration. So each
  * seed leaves out some features and exaggerates others:
- * - windows of cancels: each with probability 1/2, or all of them
+ * - windows of cancels: each with probability 1/2, or all
  * - gaps between cancels: up to 2 to 64 points
  * - draws: uniform, small, large, or always the same share
  * - next handle: uniform, rather old, rather new, or the same task again

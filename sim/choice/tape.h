@@ -38,7 +38,7 @@ static inline bool bz_tape_append(struct bz_tape *tape, struct bz_choice choice)
     return true;
 }
 
-/* Makes `tape` equal to `other`, or, without memory, to the beginning of it. */
+/* Makes `tape` equal to `other`, or, without memory, to its beginning. */
 bool bz_tape_copy(struct bz_tape *tape, const struct bz_tape *other);
 
 BZ_END_DECLS

@@ -166,7 +166,7 @@ static void on_loop_full(void) {
     }
 }
 
-/* The code has written over the simulation's memory, or calls the judge as nobody may. */
+/* The code has written over the simulation's memory, or calls the judge as no task may. */
 static void on_refusal(const char *rule) {
     char text[BZ_LACK_BYTES];
     snprintf(text, sizeof text, "%s%.*s", own_program_is_foreign ? "the source of events: " : "",
@@ -176,7 +176,7 @@ static void on_refusal(const char *rule) {
 }
 
 /* A signal to the whole process group is for the parent. The system sends SIGPIPE in the name of
- * the process itself, when nobody reads what the code prints. */
+ * the process itself, when no task reads what the code prints. */
 static void on_end(int number, siginfo_t *info, void *context) {
     (void)context;
     bool is_own = info->si_code == SI_QUEUE || info->si_code == SI_TIMER ||

@@ -1,4 +1,4 @@
-/* What a child process tells its parent of its end. Private to contain.c and child.c. */
+/* Written by a child before it ends; read by its parent. Private to contain.c and child.c. */
 #ifndef BZ_SIM_CONTAIN_CHILD_H
 #define BZ_SIM_CONTAIN_CHILD_H
 
@@ -48,7 +48,7 @@ static inline uint64_t bz_account_sum(const struct bz_account *account) {
 /* By default it is ignored, and hardly any program uses it. */
 #define BZ_ASK_SIGNAL SIGURG
 
-/* What a child is. */
+/* The kinds of children. */
 struct bz_childhood {
     struct bz_child_page *page;
     const struct bz_world *world; /* NULL: none */

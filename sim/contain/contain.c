@@ -25,7 +25,7 @@
 /* Between steps the harness itself may take its time. */
 #define PATIENCE_BETWEEN_STEPS 30u
 #define SHORTER_SLEEP 10u /* for the impatient */
-/* With longer times between two looks, this process was stopped, and the child was, too. */
+/* With longer times between two looks, this process was stopped, and so was the child. */
 #define STOPPED_MS (10 * BZ_CHILD_LOOK_MS)
 
 void *bz_shared_alloc(size_t bytes) {
@@ -158,7 +158,7 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     fflush(NULL); /* or exit() in the child writes it again */
     struct sigaction of_children;
     if (sigaction(SIGCHLD, NULL, &of_children) == 0 && of_children.sa_handler == SIG_IGN) {
-        signal(SIGCHLD, SIG_DFL); /* inherited; without it nobody learns how a child ends */
+        signal(SIGCHLD, SIG_DFL); /* inherited; without it, the end of a child is not reported */
     }
     pid_t parent = getpid();
     pid_t pid = bz_child_fork();
@@ -185,7 +185,7 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     return true;
 }
 
-/* --- the judge, whom the code could write over ------------------------------------------------ */
+/* --- the judge, which the code could write over ----------------------------------------------- */
 
 struct reading {
     struct bz_judge *judge;
@@ -203,7 +203,7 @@ static void read_judge(void *context) {
     }
 }
 
-/* Whether this process can do with the judge what it does after a death: another one tries. */
+/* True if this process can do with the judge what it does after a death: another one tries. */
 static bool is_readable(struct bz_judge *judge, const struct bz_death *death) {
     static const struct bz_contain contain = {.is_on = true, .memory_bytes = UINT64_MAX};
     struct reading reading = {judge, death};
@@ -367,13 +367,13 @@ static void add_place(const struct bz_child *child, struct bz_death *death) {
     }
 }
 
-/* Nobody reads what the code prints (a pager, Ctrl-S): it may wait. */
+/* The output of the code may not be read (a pager, Ctrl-S): it may wait. */
 static bool is_output_full(void) {
     struct pollfd output = {.fd = STDERR_FILENO, .events = POLLOUT};
     return poll(&output, 1, 0) == 0;
 }
 
-/* Whether the child has waited for too long without CPU time. */
+/* True if the child has waited for too long without CPU time. */
 static bool is_stuck(struct bz_child *child, uint64_t now_ns, uint64_t used_ns) {
     uint64_t most_ns = child->contain.sleep_ns / (child->contain.is_impatient ? SHORTER_SLEEP : 1);
     uint64_t past_ns = now_ns - child->wall_ns;
@@ -434,7 +434,7 @@ enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death
     while (read(child->fd, bytes, sizeof bytes) > 0) {
     }
     pid_t ended = waitpid(child->pid, &status, child->killed_for != NULL ? 0 : WNOHANG);
-    if (ended == child->pid && WIFSTOPPED(status)) { /* we are its tracer, which nobody asked us */
+    if (ended == child->pid && WIFSTOPPED(status)) { /* it called PTRACE_TRACEME */
         child->is_traced = true;
         kill(child->pid, SIGKILL);
         ended = waitpid(child->pid, &status, 0);

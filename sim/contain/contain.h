@@ -5,15 +5,15 @@
  *     while (bz_child_look(&child, &death) == BZ_CHILD_RUNS)    never blocks
  *         poll() for bz_child_fd(&child), at most BZ_CHILD_LOOK_MS
  *
- * What the child writes elsewhere than into shared memory is lost. In the child, standard output
+ * Writes of the child outside of shared memory are lost. In the child, standard output
  * goes to standard error, so that a report on standard output stays whole.
  *
  * A hang is a step in which the child takes `step_ns` of CPU time, or sleeps for `sleep_ns`. CPU
- * time, so a busy machine accuses nobody; and a time in which the parent was stopped, too (Ctrl-Z),
- * or in which nobody reads standard error (a pager), is no sleep. Between steps (in a set-up, a
- * view, a callback) every event is progress.
+ * time, so a busy machine accuses no code; and a time in which the parent was also stopped
+ * (Ctrl-Z), or in which no task reads standard error (a pager), is no sleep. Between steps (in a
+ * set-up, a view, a callback) every event is progress.
  *
- * What a process inherits decides no verdict: a child blocks and ignores no signal. Those from
+ * Inherited settings decide no verdict: a child blocks and ignores no signal. Those from
  * outside are for the parent: a child takes no notice of SIGINT, SIGTERM and SIGHUP that it has not
  * raised itself, nor of a SIGPIPE of the system. SIGKILL and SIGXCPU cannot be told apart from
  * those of the code under test: the system sends them when memory or CPU time runs out. See
@@ -36,7 +36,7 @@
 #define BZ_CHILD_SLEEP_NS_DEFAULT UINT64_C(10000000000)
 #define BZ_CHILD_MEMORY_BYTES_DEFAULT (UINT64_C(1536) << 20) /* the loop's memory fits */
 
-/* What a child may take. */
+/* The limits of a child. */
 struct bz_contain {
     bool is_on;
     bool is_program_foreign;           /* a rule of the judge that is broken is the program's error,
@@ -69,7 +69,7 @@ struct bz_death {
 /* Of code that has written over what children share with their parent. */
 extern const struct bz_death bz_death_overwritten;
 
-/* What to say if a kill does not happen again. */
+/* The message if a kill does not happen again. */
 #define BZ_KILLED_TEXT                                                                             \
     "a process of the simulation was killed from outside (SIGKILL or SIGXCPU); if the system ran " \
     "out of memory, use fewer --jobs"
@@ -102,7 +102,7 @@ struct bz_child {
 void *bz_shared_alloc(size_t bytes);
 void bz_shared_free(void *block, size_t bytes);
 
-/* Whether children that start from now on have it at all. A new block: they do. */
+/* True if children that start from now on have it at all. A new block: they do. */
 void bz_shared_inherit(void *block, size_t bytes, bool is_inherited);
 
 /* Starts a child. The judge of `world` is watched for progress; NULL: the whole call is one step,
@@ -110,10 +110,10 @@ void bz_shared_inherit(void *block, size_t bytes, bool is_inherited);
 bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
                     const struct bz_world *world, void (*run)(void *context), void *context);
 
-/* Whether this process is a child, which signals from outside do not reach. */
+/* True if this process is a child, which signals from outside do not reach. */
 bool bz_child_is_this(void);
 
-/* In a child with `has_children`: it starts no more of them, so that no system call does. Whether
+/* In a child with `has_children`: it starts no more, so that no system call does. Whether
  * this is so. */
 void bz_child_goes_on_alone(void);
 bool bz_child_is_alone(void);
@@ -142,7 +142,7 @@ void bz_child_note_place(const char *place);
 #define BZ_CHILD_ASK_MS 300
 void bz_child_on_ask(void (*ask)(void));
 
-/* Whether it has ended; fills `death` if it died or lacked something. Stops a child that hangs or
+/* True if it has ended; fills `death` if it died or lacked something. Stops a child that hangs or
  * takes too much memory. After anything but BZ_CHILD_RUNS the child is gone and may be started
  * again. */
 enum bz_child_state bz_child_look(struct bz_child *child, struct bz_death *death);

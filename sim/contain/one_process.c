@@ -152,7 +152,7 @@ pid_t bz_fork_with_code(void) {
     return pid;
 }
 
-/* `own_count`: it is none of them. */
+/* `own_count`: it is none. */
 static uint32_t place_of(pid_t pid) {
     uint32_t index = 0;
     while (index < own_count && own[index] != pid) {

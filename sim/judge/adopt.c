@@ -16,7 +16,7 @@ void bz_judge_keep_before(const struct bz_judge *judge, struct bz_judge_before *
 
 /* --- what makes sense ------------------------------------------------------------------------- */
 
-/* Whether an array lies in the part of an arena that is in use. */
+/* True if an array lies in the part of an arena that is in use. */
 static bool holds(const struct bz_mem *mem, const void *array, uint64_t count, size_t item_bytes) {
     uintptr_t begin = (uintptr_t)mem;
     uintptr_t end = begin + bz_mem_used_bytes(mem);
@@ -148,7 +148,7 @@ bool bz_judge_is_unharmed(const struct bz_judge *judge, const struct bz_judge_be
 
 /* --- in the parent ---------------------------------------------------------------------------- */
 
-/* What no child has to write. */
+/* Memory that no child has to write. */
 static void restore_settings(struct bz_judge *judge, const struct bz_judge_before *before) {
     const struct bz_profile *own = &judge->profile;
     bool is_measured = judge->config.profile == own;

@@ -124,7 +124,7 @@ static uint32_t collect(struct bz_judge *judge) {
     return total;
 }
 
-/* Most tasks can be hit for long, so the search goes on where the last one ended. */
+/* Most tasks can be hit for long, so the search continues where the last one ended. */
 static bool has_candidate(struct bz_judge *judge) {
     uint32_t task_count = judge->shadow.task_count;
     for (uint32_t tried = 0; tried < task_count; tried++) {
@@ -137,7 +137,7 @@ static bool has_candidate(struct bz_judge *judge) {
     return false;
 }
 
-/* Whether the strategy passes this point without a look at the candidates. */
+/* True if the strategy passes this point without a look at the candidates. */
 static bool passes(struct bz_judge *judge) {
     const struct bz_strategy *strategy = judge->strategy;
     return strategy->passes != NULL && has_candidate(judge) &&

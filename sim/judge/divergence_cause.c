@@ -1,4 +1,4 @@
-/* Which version recorded a run, and why it is no longer the same run. */
+/* The version that recorded a run, and why it is no longer the same run. */
 #include <string.h>
 
 #include "sim/judge/record.h"

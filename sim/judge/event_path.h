@@ -6,7 +6,7 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/oracle/list.h"
 
-/* Whether one of them suspects something. Inline at every step: the kind is a constant there, so
+/* True if an oracle suspects something. Inline at every step: the kind is a constant there, so
  * only the oracles of that kind are left, and they share what they read. */
 static inline __attribute__((always_inline)) bool
 bz_judge_is_suspect(const struct bz_judge *judge, const struct bz_moment *moment) {
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void bz_judge_ask(struct bz_judge *
 __attribute__((noinline, cold)) void bz_judge_show(struct bz_judge *judge, uint64_t low,
                                                    uint64_t high);
 
-/* What every event ends with. */
+/* The end of every event. */
 static inline __attribute__((always_inline)) void bz_judge_noted(struct bz_judge *judge,
                                                                  struct bz_event event) {
     uint64_t low = bz_event_low(event);

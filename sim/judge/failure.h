@@ -3,7 +3,7 @@
  * `misuse`) also say the same, but for numbers and names.
  *
  * So say shrinking, explanations, and the search of a FIFO witness. A campaign, which may meet many
- * violations, makes findings of them (sim/session/totals.h): it knows objects by number, and takes
+ * violations, makes findings (sim/session/totals.h): it knows objects by number, and takes
  * the first message for all.
  */
 #ifndef BZ_SIM_JUDGE_FAILURE_H
@@ -21,7 +21,7 @@ struct bz_failure {
 
 bool bz_failures_are_alike(const struct bz_failure *a, const struct bz_failure *b);
 
-/* Whether the last run of the judge, which has failed, did so in this way. */
+/* True if the last run of the judge, which has failed, did so in this way. */
 bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
                        const struct bz_judge *judge);
 

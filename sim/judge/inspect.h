@@ -1,4 +1,4 @@
-/* What the judge knows of tasks and objects between two steps, for people who look at one run: a
+/* The judge's state of tasks and objects between two steps, for people who look at one run: a
  * debugger, a stepper. A copy: it does not follow the run. */
 #ifndef BZ_SIM_JUDGE_INSPECT_H
 #define BZ_SIM_JUDGE_INSPECT_H
@@ -11,7 +11,7 @@ BZ_BEGIN_DECLS
 
 struct bz_task_view {
     char name[BZ_VIEW_NAME_BYTES]; /* cut to fit */
-    /* "not started", "running", "waiting" (for somebody), "woken" (has a result and has not
+    /* "not started", "running", "waiting" (for another), "woken" (has a result and has not
      * resumed), "cancelled" (the same after a cancel), "yielding", "sleeping", "joining", "done" */
     const char *state;
     enum bz_op op;          /* the operation that it is in; BZ_OP_NONE: none */
@@ -30,7 +30,7 @@ struct bz_object_view {
     uint32_t cancelled; /* C: cancelled, and not resumed */
     uint32_t polling;   /* suspended in the operation on something else: time, a yield */
     uint64_t permits;   /* in all; of a queue's items: put so far */
-    uint64_t holders;   /* how many of them are out; of a queue's items: got so far */
+    uint64_t holders;   /* how many are out; of a queue's items: got so far */
 };
 
 /* Tasks are numbered from 1, and so are objects. */

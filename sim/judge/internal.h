@@ -1,4 +1,4 @@
-/* What the files of sim/judge share; sim/native and sim/explore use it on the path of a step. Not
+/* Shared by the files of sim/judge; sim/native and sim/explore use it on the path of a step. Not
  * installed. */
 #ifndef BZ_SIM_JUDGE_INTERNAL_H
 #define BZ_SIM_JUDGE_INTERNAL_H
@@ -11,7 +11,7 @@
 
 #define BZ_STEPS_BETWEEN_LOOKS 65536u /* at the stop flag */
 
-/* What a judge may use of address space, but for its shadow state: for the tape of a run and its
+/* The address space of a judge, without its shadow state: for the tape of a run and its
  * recorded events. A tape of 3 * 10^7 choices fits. */
 #if SIZE_MAX > UINT32_MAX
 #define BZ_RECORD_BYTES ((size_t)1 << 32)
@@ -48,7 +48,7 @@ struct bz_debt {
     enum bz_window window;
 };
 
-/* What comes after the step limit (overtime.c). */
+/* The steps after the step limit (overtime.c). */
 struct bz_overtime {
     bool is_on;
     bool has_been;    /* in this run */
@@ -162,18 +162,18 @@ void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores
 void bz_judge_exhaust(struct bz_judge *judge);
 
 /* --- after the step limit (overtime.c) -------------------------------------------------------- */
-/* The run is over. To tell a livelock from a run that was cut short, the source goes on for a while
- * in the default order: first in, first out, no cancel, every draw 0. Nothing of it is recorded.
- * A state that repeats, without progress and without a draw in between, is a livelock. If a timer
- * was pending, the clock jumps first. */
+/* The run is over. To tell a livelock from a run that was cut short, the source continues for a
+ * while in the default order: first in, first out, no cancel, every draw 0. Nothing is recorded. A
+ * state that repeats, without progress and without a draw in between, is a livelock. If a timer was
+ * pending, the clock jumps first. */
 
 /* At the limit. False: there is no overtime. */
 bool bz_overtime_begin(struct bz_judge *judge);
 
-/* Before each step of it. False: it is over. */
+/* Before each such step. False: it is over. */
 bool bz_overtime_goes_on(struct bz_judge *judge);
 
-/* Whether the clock jumps to the next timer. */
+/* True if the clock jumps to the next timer. */
 bool bz_overtime_jumps(struct bz_judge *judge);
 
 /* The judge is again as it was at the limit. */
@@ -214,10 +214,10 @@ void bz_judge_keep_before(const struct bz_judge *judge, struct bz_judge_before *
  * that cannot read it at all dies. */
 bool bz_judge_can_be_read(const struct bz_judge *judge);
 
-/* Whether children that start from now on have the judge at all. A new judge: they do. */
+/* True if children that start from now on have the judge at all. A new judge: they do. */
 void bz_judge_inherit(struct bz_judge *judge, bool is_inherited);
 
-/* In the child, between runs: whether all of them have had the settings of the judge, and their
+/* In the child, between runs: whether all have had the settings of the judge, and their
  * sums make sense. `is_adapted`: each has its own profile (bz_judge_adapt()). */
 bool bz_judge_is_unharmed(const struct bz_judge *judge, const struct bz_judge_before *before,
                           bool is_adapted);
@@ -229,7 +229,7 @@ bool bz_judge_adopt(struct bz_judge *judge, const struct bz_judge_before *before
 /* The judge is as it was before, in a run without tasks, objects and events. */
 void bz_judge_give_back(struct bz_judge *judge, const struct bz_judge_before *before);
 
-/* Whether the recorded events lie where they should. */
+/* True if the recorded events lie where they should. */
 bool bz_judge_is_log_sound(const struct bz_judge *judge,
                            bool (*holds)(const struct bz_mem *mem, const void *array,
                                          uint64_t count, size_t item_bytes));
@@ -239,7 +239,7 @@ bool bz_judge_make_private(const struct bz_judge *judge);
 
 /* --- the path of a step ----------------------------------------------------------------------- */
 
-/* False: ask bz_judge_goes_on() whether the run goes on. */
+/* False: ask bz_judge_goes_on() whether the run continues. */
 static inline bool bz_judge_may_step(const struct bz_judge *judge) {
     return judge->step < judge->pause_at;
 }
@@ -251,7 +251,7 @@ static inline void bz_judge_note_step(void) {
     }
 }
 
-/* What the strategy wants in place of the handle that it chose; see strategy.h. */
+/* The strategy's replacement for the handle that it chose; see strategy.h. */
 static inline uint64_t bz_judge_instead(struct bz_judge *judge, const struct bz_ready *chosen) {
     const struct bz_strategy *strategy = judge->strategy;
     return strategy->instead == NULL
@@ -311,7 +311,7 @@ enum bz_moment_kind {
     BZ_MOMENT_SUSPENDS,  /* task's operation on object did not return at once */
     BZ_MOMENT_OVERTAKES, /* task was woken for object, and passed over `overtaking` */
     BZ_MOMENT_RETURN,    /* task's operation on object returned `status`; `is_at_once`; `overtaking`
-                            if it passed over somebody */
+                            if it passed over a waiter */
     BZ_MOMENT_STEP,      /* a step that named object has ended */
     BZ_MOMENT_STEP_END,  /* after BZ_MOMENT_STEP for all its objects */
     BZ_MOMENT_NOTIFIED, /* task told object to wake numbers[1] waiters, and numbers[0] were woken */
@@ -319,7 +319,7 @@ enum bz_moment_kind {
                        the wakes that are due */
     BZ_MOMENT_RELOCKED, /* it has returned; numbers[0]: another task holds the lock, numbers[1]:
                            the lock's locked() */
-    BZ_MOMENT_USED,     /* task used condition object and got `status`; numbers[0]: nobody held
+    BZ_MOMENT_USED,     /* task used condition object and got `status`; numbers[0]: no task held
                            the lock */
     BZ_MOMENT_PASSED,   /* task passed `barrier` with index numbers[0] */
     BZ_MOMENT_ANSWERED, /* an operation without BZ_MOMENT_RETURN has returned `status`; numbers[0]:
@@ -355,7 +355,7 @@ struct bz_moment {
     enum bz_status status;
     bool is_at_once;
     uint64_t numbers[2];
-    const struct bz_overtaking *overtaking; /* NULL: nobody was passed over */
+    const struct bz_overtaking *overtaking; /* NULL: no waiter was passed over */
     const struct bz_judged_barrier *barrier;
     const struct bz_judged_queue *queue;
     const struct bz_scope_exit *scope;
@@ -404,7 +404,7 @@ __attribute__((cold, format(printf, 2, 3))) void bz_judge_refuse(struct bz_judge
 __attribute__((cold)) void bz_judge_refuse_call(struct bz_judge *judge, const char *what,
                                                 enum bz_op op, uint32_t object, unsigned status);
 
-/* Whether the object exists; refuses the source if not. */
+/* True if the object exists; refuses the source if not. */
 bool bz_judge_knows(struct bz_judge *judge, uint32_t object);
 
 /* As bz_shadow_add_object(), but refuses an object without a name. */
@@ -416,7 +416,7 @@ void bz_judge_print_windows(const struct bz_judge *judge, char separator, char *
 /* How many tasks this object has woken so far. */
 uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object);
 
-/* An object's name in a message, as a trace has it: "key#2" if an earlier object is 'key', too. ""
+/* An object's name in a message, as a trace has it: "key#2" if an earlier object is also 'key'. ""
  * for 0. O(objects). */
 #define BZ_LABEL_NAME_MAX 128u
 struct bz_label {

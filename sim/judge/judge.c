@@ -21,8 +21,8 @@ static inline struct bz_event runtime_event(enum bz_event_kind kind, uint32_t ta
 }
 
 /* A notified waiter of a condition is cancelled, in the window or while it waits for the lock:
- * another waiter must be notified in its place (gh-112202), if one was passed over. Whoever began
- * to wait after the notification has seen what it was about. */
+ * another waiter must be notified in its place (gh-112202), if one was passed over. The task that
+ * began to wait after the notification has seen what it was about. */
 static void note_debt(const struct bz_shadow *shadow, struct bz_shadow_object *object,
                       struct bz_shadow_task *task) {
     if (object->kind == BZ_OBJECT_CONDITION && task->was_granted && !task->cancelled_in_op &&
@@ -201,7 +201,7 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
 /* Taking back the last request also clears a mark, unless the runtime says that it has other rules;
  * a future that was cancelled stays so. What takes a request back inside an operation is a scope in
  * there, which has made it, and decides what becomes of it. While there is another request, of
- * somebody else, that one is due. */
+ * another task, that one is due. */
 static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left,
                         enum bz_status status) {
     bool is_on_its_way = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_CANCELLED;
@@ -414,7 +414,7 @@ static __attribute__((noinline, cold)) void judge_refused(struct bz_judge *judge
     judge->refused.guards = 0;
 }
 
-/* Whether the task may still pay: see struct bz_debt. */
+/* True if the task may still pay: see struct bz_debt. */
 static bool may_pay(const struct bz_judge *judge, const struct bz_debt *debt) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[debt->task];
     return judge->config.fingerprint == NULL &&

@@ -90,7 +90,7 @@ extern const struct bz_oracle bz_oracles[];
 extern const uint32_t bz_oracle_count;
 #define BZ_ORACLES_MAX 64u
 
-/* What the oracle of that name demands; of some, another sentence for a cancel in that window.
+/* The demand of the oracle of that name; of some, another sentence for a cancel in that window.
  * NULL: no cancel. */
 const char *bz_oracle_demand(const char *name, const char *window);
 
@@ -101,7 +101,7 @@ uint32_t bz_oracle_index(const char *name);
  * has this one. `name` itself if no oracle is called so. */
 const char *bz_oracle_name(const char *name);
 
-/* Whether the oracle is one of those of bz_judge_died(). */
+/* True if the oracle is one of those of bz_judge_died(). */
 bool bz_oracle_ends_process(const char *name);
 
 /* --- a judge ---------------------------------------------------------------------------------- */
@@ -133,11 +133,11 @@ struct bz_judge_config {
     uint64_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
     const struct bz_answers *answers;   /* for the strategy `answers`; NULL */
-    /* Whether a callback is ready, which may still wake a waiter; whether the code under test
+    /* True if a callback is ready, which may still wake a waiter; whether the code under test
      * itself has a callback ready or a timer armed. Called only before a verdict. NULL: never. */
     bool (*callback_is_ready)(void *source);
     bool (*variant_is_busy)(void *source);
-    /* Whether the system or a limit has refused memory to the code under test in this run; only
+    /* True if the system or a limit has refused memory to the code under test in this run; only
      * then may an operation return BZ_NO_MEMORY. NULL: it never does. */
     bool (*memory_was_refused)(void *source);
     /* A number for the state of the source: two equal numbers promise that from both states it does
@@ -159,8 +159,8 @@ void bz_judge_destroy(struct bz_judge *judge);
 enum bz_order bz_judge_order(const struct bz_judge *judge);
 
 /* False: the run has ended, by a violation, the step limit, a stop or an error. At the step limit
- * of a source with a fingerprint, it goes on for a while in the default order, without a record, to
- * tell a livelock from a run that was cut short. */
+ * of a source with a fingerprint, it continues for a while in the default order, without a record,
+ * to tell a livelock from a run that was cut short. */
 bool bz_judge_goes_on(struct bz_judge *judge);
 
 /* The task that a cancel strikes now, as a step of its own; 0: none. Called before every step
@@ -172,7 +172,7 @@ uint32_t bz_judge_cancel(struct bz_judge *judge);
  * first; `count` is at least 1. */
 uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uint32_t count);
 
-/* Whether the clock jumps to the next timer, by `lag_ns`, although handles are ready: the last step
+/* True if the clock jumps to the next timer, by `lag_ns`, although handles are ready: the last step
  * took so long. The sum over a run is at most config.lag_max_ns: a real loop is not slow without
  * end, and a program may rely on that. But after BZ_SPIN_STEPS steps without progress, in which the
  * clock stood still, it polls, and then any jump is allowed and does not count. Called before a
@@ -191,8 +191,8 @@ uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint6
  * is one more than the last. Its name is `name`, followed by "-index" if `index` is not 0. */
 uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index);
 
-/* Whether a task is a helper: the code under test has created it, and the program does not know of
- * it. No cancel is injected into a helper, it may wait for ever, and `lost-wakeup` waits while it
+/* True if a task is a helper: the code under test has created it, and the program does not know of
+ * it. No cancel is injected into a helper, it may wait forever, and `lost-wakeup` waits while it
  * can run or sleeps, except for objects with BZ_CLAIM_UNAIDED. At first no task is a helper. */
 void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper);
 
@@ -212,14 +212,14 @@ void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t ta
  * an undelivered request. */
 void bz_judge_waits_on(struct bz_judge *judge, uint32_t task);
 
-/* Whether the events of the run become a trace. What is for people alone is worth its cost then. */
+/* True if the events of the run become a trace. What is for people alone is worth its cost then. */
 bool bz_judge_is_recorded(const struct bz_judge *judge);
 
 /* The line of the program, "pool.py:12", at which the next BZ_EVENT_SUSPEND suspends its task: for
  * the trace alone. It outlives the run and its record. */
 void bz_judge_where(struct bz_judge *judge, const char *where);
 
-/* What the program made of the draws that it has just made, with its name, "items [1, 2]": of the
+/* The value that the program made of its latest draws, with its name, "items [1, 2]": of the
  * event of the last one, for the trace alone. It outlives the run and its record. */
 void bz_judge_say_draw(struct bz_judge *judge, const char *text);
 
@@ -285,7 +285,7 @@ enum bz_run_end {
 
 enum bz_run_end bz_judge_verdict(const struct bz_judge *judge);
 
-/* Which rule the source broke, or what ran out, as a message; NULL: none. */
+/* The rule that the source broke, or the resource that ran out, as a message; NULL: none. */
 const char *bz_judge_error(const struct bz_judge *judge);
 
 #define BZ_MESSAGE_BYTES 512u
@@ -343,7 +343,7 @@ uint32_t bz_judge_unfinished(const struct bz_judge *judge);
 /* A fingerprint of the hand-off order (shadow.h). O(objects). */
 uint64_t bz_judge_handoffs(const struct bz_judge *judge);
 
-/* Whether an operation has waited in this run: something else happened between its call and its
+/* True if an operation has waited in this run: something else happened between its call and its
  * return. True in a run without objects, where nothing tells. O(objects). */
 bool bz_judge_has_waited(const struct bz_judge *judge);
 
@@ -352,7 +352,7 @@ const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char
                                size_t size_bytes);
 const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object);
 
-/* What a process that runs code which may write anywhere does when a source breaks a rule, with the
+/* The reaction of a process whose code may write anywhere when a source breaks a rule, with the
  * rule in words; it must not return. NULL: the run ends with BZ_RUN_BAD_SOURCE. */
 extern void (*bz_judge_on_refusal)(const char *rule);
 
@@ -390,7 +390,7 @@ bool bz_judge_void(struct bz_judge *judge);
  * steps, and a signal handler may set it. NULL: none. */
 void bz_judge_watch_stop(struct bz_judge *judge, const volatile sig_atomic_t *stop);
 
-/* Between two runs: another profile, of which the judge keeps a copy (NULL: it has none), and
+/* Between two runs: another profile, which the judge copies (NULL: it has none), and
  * another starvation bound. */
 void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
                     uint32_t starvation_bound);
@@ -401,7 +401,7 @@ void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
 void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
                       struct bz_profile *profile);
 
-/* What a child process has measured with a judge that is shared with it. If it died while it did
+/* The profile that a child process has measured with a shared judge. If it died while it did
  * so, bz_judge_died() comes first; then these are the runs so far, and the last one. */
 void bz_judge_measured(struct bz_judge *judge, struct bz_profile *profile);
 

@@ -115,7 +115,7 @@ void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
 
 /* --- an object that a model judges ------------------------------------------------------------ */
 
-/* As an event that nobody sets: nothing is held, and nobody is passed over. */
+/* As an event that is never set: nothing is held, and no waiter is passed over. */
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                              uint32_t claims, const struct bz_introspection *look) {
     return bz_judge_add_object(

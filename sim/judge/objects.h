@@ -2,7 +2,7 @@
  *
  * Every operation is announced right before it is called, and again when it has returned. The judge
  * knows which task runs. Operations that may wait are acquire, wait, put and get; a task is inside
- * at most one of them. The loop may call one too, if it returns at once.
+ * at most one. The loop may also call one, if it returns at once.
  *
  * An object that can be inspected provides functions for it (struct bz_introspection). They change
  * nothing, and are called between two steps or right after a return.
@@ -26,9 +26,9 @@ struct bz_introspection {
     void *instance; /* argument of the functions */
     void (*view)(void *instance, struct bz_permit_view *view);
     bool (*locked)(void *instance);
-    uint32_t (*queued)(void *instance); /* entries of its queues; not needed beside `view` */
+    uint32_t (*queued)(void *instance); /* entries of its queues; not needed with `view` */
     /* At the end of a step after which tasks wait, and nothing is under way to wake one. Calls
-     * bz_judge_object() if one of them should not wait. For an object that a model judges. */
+     * bz_judge_object() if one should not wait. For an object that a model judges. */
     void (*at_rest)(void *instance);
     /* Nothing can run until then: see bz_judge_idle(). Calls bz_judge_object() if a waiter should
      * be woken earlier. Likewise. */
@@ -67,7 +67,7 @@ void bz_judge_waited(struct bz_judge *judge, uint32_t object, enum bz_status sta
 struct bz_judged_wakes {
     uint32_t so_far; /* tasks that the object has woken before */
     uint32_t due;    /* tasks that it must wake now */
-    bool is_free;    /* condition: nobody holds its lock */
+    bool is_free;    /* condition: no task holds its lock */
 };
 
 /* Before and after a set, which must wake every waiter. Right before a clear. */
@@ -87,7 +87,7 @@ struct bz_judged_condition {
 
 /* A condition on a lock that is an object already, and may have other conditions. As tasks that
  * return from a wait take the lock without joining its line, the lock is judged by less from now
- * on: as that of bz_judge_add_condition(). Nobody may be inside an operation on it. */
+ * on: as that of bz_judge_add_condition(). No task may be inside an operation on it. */
 struct bz_judged_condition bz_judge_add_condition_on(struct bz_judge *judge, const char *name,
                                                      uint32_t lock, uint32_t claims,
                                                      const struct bz_introspection *look);
@@ -101,7 +101,7 @@ void bz_judge_condition_waits(struct bz_judged_condition *condition);
 void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
                                enum bz_status status);
 
-/* Before and after a wait without the lock, while nobody holds it. */
+/* Before and after a wait without the lock, while no task holds it. */
 void bz_judge_condition_misuses(struct bz_judged_condition *condition);
 void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status);
 
@@ -199,7 +199,7 @@ void bz_judge_queue_ends(struct bz_judged_queue *queue);
 
 /* --- an object that a model judges ------------------------------------------------------------ */
 
-/* Who keeps its history (sim/model/history.h) calls bz_judge_object(). `look`: at_rest and idle
+/* The keeper of its history (sim/model/history.h) calls bz_judge_object(). `look`: at_rest and idle
  * alone. */
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                              uint32_t claims, const struct bz_introspection *look);

@@ -62,7 +62,7 @@ __attribute__((hot, noinline)) void bz_judge_note_call(struct bz_judge *judge) {
         bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
         return;
     }
-    if (event.task == 0) { /* a try: it has woken somebody, and returns before anything else */
+    if (event.task == 0) { /* a try: it has woken a task, and returns before anything else */
         judge->loop_calls = event.object;
         (void)bz_shadow_mark_dirty(shadow, event.object);
         bz_judge_noted(judge, event);
@@ -105,7 +105,7 @@ __attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object
         .kind = BZ_EVENT_CALL, .op = (uint8_t)op, .task = shadow->running, .object = object};
 }
 
-/* Whether a return passed somebody over. */
+/* True if a return passed a waiter over. */
 static __attribute__((noinline)) bool judge_passing(struct bz_judge *judge, uint32_t number,
                                                     uint32_t id, enum bz_grant grant) {
     struct bz_overtaking overtaking = bz_order_of_grant(&judge->shadow, number, id, grant);
@@ -166,7 +166,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
     bz_judge_noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
-/* Whether the loop returns from its call, in which somebody was woken. */
+/* True if the loop returns from its call, in which a task was woken. */
 static bool is_of_loop(struct bz_judge *judge, uint32_t number, enum bz_op op) {
     uint32_t called = judge->loop_calls;
     judge->loop_calls = 0;
@@ -270,7 +270,7 @@ __attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t num
     bz_judge_noted(judge, event);
 }
 
-/* What a release may return beside BZ_OK: that nobody held it, or that somebody else did; that a
+/* The statuses of a release besides BZ_OK: that no task held it, or that another did; that a
  * plain semaphore has no space for one more permit. */
 static uint32_t refusals(const struct bz_shadow_task *task, const struct bz_shadow_object *object) {
     bool is_held = task->took_back && task->gave_up;

@@ -1,12 +1,12 @@
-/* Order of service: whom a grant passes over. */
+/* Order of service: the waiters that a grant passes over. */
 #include "sim/judge/shadow.h"
 
-/* Whether a wake-up is the grant. If not, it is a hint, and the return is the grant. */
+/* True if a wake-up is the grant. If not, it is a hint, and the return is the grant. */
 static inline bool wakes_by_grant(const struct bz_shadow_object *object) {
     return (object->claims & BZ_CLAIM_WAKE_IS_GRANT) != 0;
 }
 
-/* Whether a live task may have been granted something already, which nobody can see before it
+/* True if a live task may have been granted something already, which no task can see before it
  * returns: it is suspended on no pending future (it was woken before it came to wait, it yields
  * with a permit in its hand), or its future means little. */
 static inline bool may_own(const struct bz_shadow_object *object,
@@ -50,7 +50,7 @@ static void find_first_woken(const struct bz_shadow *shadow, struct bz_shadow_ob
     }
 }
 
-/* The earlier arrivals that were woken, and the oldest of them. Those that were cancelled meanwhile
+/* The earlier arrivals that were woken, and the oldest one. Those that were cancelled meanwhile
  * do not count. */
 static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shadow *shadow,
                                                             struct bz_shadow_object *object,
@@ -98,7 +98,7 @@ static __attribute__((noinline, cold)) void pass_woken(const struct bz_shadow *s
     }
 }
 
-/* What nobody holds and nobody was woken for. What is not counted never runs out. */
+/* Free permits that no waiter was woken for. Uncounted things never run out. */
 static inline uint64_t count_left(const struct bz_shadow_object *object, uint32_t promised) {
     uint64_t taken = object->holders + promised;
     return !object->is_counted ? UINT64_MAX : object->permits > taken ? object->permits - taken : 0;

@@ -51,7 +51,7 @@ static uint64_t fold_object(uint64_t print, const struct bz_shadow_object *objec
 }
 
 /* The source's state, and what a program may ask the judge about. Draws are counted, so that a
- * cycle has none: another value might lead out of it. */
+ * cycle has none: another value might lead out. */
 static bool fingerprint(struct bz_judge *judge, uint64_t *print) {
     const struct bz_shadow *shadow = &judge->shadow;
     uint64_t draws = 0;

@@ -82,7 +82,7 @@ void bz_judge_tries(struct bz_judged_queue *queue) {
     judge->shadow.tasks[judge->shadow.running].tries = true;
 }
 
-/* Nobody is inside an operation on the object, except the running task. */
+/* No task is inside an operation on the object, except the running task. */
 static bool is_alone(const struct bz_shadow_object *object) {
     return (object->live | object->polling | object->waiting | object->woken | object->cancelled) ==
            0;
@@ -195,7 +195,7 @@ void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate) {
     bz_judge_does(queue->judge, queue->items, BZ_OP_SHUTDOWN, is_immediate);
 }
 
-/* After a shutdown no waiter waits for ever, so lost wake-ups are not judged by counting. An
+/* After a shutdown no waiter waits forever, so lost wake-ups are not judged by counting. An
  * immediate one drops the items. */
 void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate) {
     struct bz_shadow_object *items = bz_judge_shadow_object(queue->judge, queue->items);

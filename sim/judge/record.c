@@ -415,7 +415,7 @@ static bool number_of(const struct bz_trace *trace, struct strangers *strangers,
     return true;
 }
 
-/* What is wrong with a draw; NULL if nothing is. */
+/* The error of a draw; NULL if there is none. */
 static const char *fill_draw(const struct bz_trace_choice *entry, struct bz_choice *choice) {
     if (entry->label == NULL || entry->bound == BZ_TRACE_ABSENT || entry->n == BZ_TRACE_ABSENT ||
         entry->value == BZ_TRACE_ABSENT) {

@@ -13,7 +13,7 @@ BZ_BEGIN_DECLS
 /* Record light, replay heavy: a campaign keeps only the tape and the digest of a run. The same tape
  * is run again with full recording, and must give the same run. */
 
-/* What is kept of a run that is to be recorded. */
+/* The data that is kept of a run that is to be recorded. */
 struct bz_kept_run {
     uint64_t seed;
     uint64_t digest;
@@ -45,17 +45,17 @@ struct bz_replay_report {
     uint32_t steps;
     enum bz_run_end end; /* BZ_RUN_OUT_OF_STEPS: cut short, so that no violation proves nothing */
     /* Of a lenient replay: the choices of the trace, and how many were made as they stand. If some
-     * were not, `step`, `expected` and `got` are about the first of them. */
+     * were not, `step`, `expected` and `got` are about the first. */
     size_t choices;
     size_t choices_made;
 };
 
-/* Whether the run has no verdict, because it did not come to its end. */
+/* True if the run has no verdict, because it did not come to its end. */
 static inline bool bz_replay_is_cut(const struct bz_replay_report *report) {
     return report->violation.oracle == NULL && report->end != BZ_RUN_PASSED;
 }
 
-/* What the run came to: the oracle, "pass", or "cut short by its step limit". */
+/* The result of the run: the oracle, "pass", or "cut short by its step limit". */
 const char *bz_replay_verdict(const struct bz_replay_report *report);
 
 /* Runs the tape of a run that was kept (`run` NULL: of the last run), and fills `trace`, which is

@@ -303,7 +303,7 @@ static void run_tape(struct bz_judge *judge, const struct bz_source *source,
     write_header(judge, record);
 }
 
-/* What the run did in the place of a choice that it did not make: the first handle of that step. */
+/* The action of the run instead of a choice that it did not make: the first handle of that step. */
 static void describe_instead(const struct bz_trace *record, const struct bz_trace_choice *choice,
                              const struct bz_judge *judge, char *text, size_t bytes) {
     char event[BZ_REPLAY_TEXT_BYTES / 2];

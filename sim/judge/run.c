@@ -340,7 +340,7 @@ enum bz_run_end bz_judge_run(struct bz_judge *judge, const struct bz_source *sou
 /* --- the profile ------------------------------------------------------------------------------ */
 
 #define PROFILE_RUNS 8u
-#define PROFILE_SEED UINT64_C(0x70726f66696c65) /* the first; nobody starts a campaign there */
+#define PROFILE_SEED UINT64_C(0x70726f66696c65) /* the first; no campaign starts there */
 #define STEPS_OF_ALL 20000u                     /* no further run begins after so many */
 
 /* Steps, and tasks that cancel others. */
@@ -445,7 +445,7 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
     while (goes_on && sums->runs < PROFILE_RUNS && sums->steps < STEPS_OF_ALL) {
         goes_on = measure_run(judge, source, &config, sums);
         if (judge->end == BZ_RUN_VIOLATED && bz_oracle_ends_process(judge->violation.oracle)) {
-            goes_on = false; /* the next run would, too, and a hang takes its time */
+            goes_on = false; /* the next run would as well, and a hang takes its time */
         }
     }
     judge->sums = shown;
@@ -476,7 +476,7 @@ void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
         starvation_bound == 0 ? BZ_STARVATION_BOUND_DEFAULT : starvation_bound;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 enum bz_run_end bz_judge_verdict(const struct bz_judge *judge) {
     return judge->end;
@@ -535,7 +535,7 @@ uint64_t bz_judge_handoffs(const struct bz_judge *judge) {
 bool bz_judge_has_waited(const struct bz_judge *judge) {
     bool has_waited = judge->shadow.object_count == 0;
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
-        has_waited |= judge->shadow.objects[number].line_end > 0; /* somebody stood in the line */
+        has_waited |= judge->shadow.objects[number].line_end > 0; /* a task stood in the line */
     }
     return has_waited;
 }

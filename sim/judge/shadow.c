@@ -32,7 +32,7 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
     shadow->tasks = bz_shadow_grow(shadow, NULL, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
     shadow->objects =
         bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
-    /* All of it, for a search compares the bytes. */
+    /* The whole, for a search compares the bytes. */
     memset(shadow->tasks, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
     memset(shadow->objects, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
 }
@@ -95,7 +95,7 @@ void bz_shadow_set_helper(struct bz_shadow *shadow, uint32_t id, bool is_helper)
 
 /* --- lines of tasks, in order of arrival ------------------------------------------------------ */
 
-/* Whether the task that came to this place of the line is still inside that acquire. */
+/* True if the task that came to this place of the line is still inside that acquire. */
 static inline bool is_inside(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
                              uint32_t position) {
     const struct bz_shadow_task *task = &shadow->tasks[object->line[position]];

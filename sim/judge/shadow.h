@@ -19,7 +19,7 @@
  * Hand-offs: when an operation that may wait returns BZ_OK, the object goes to its task from the
  * task that had it last. That is the task that last got it, released it (even in vain), set,
  * notified or cleared it. For the items of a queue it may also be the last putter, for its slots
- * the last getter; 0 is nobody. The hand-off order of a run is the set of these pairs, object by
+ * the last getter; 0 is none. The hand-off order of a run is the set of these pairs, object by
  * object, and bz_shadow_handoffs() is its fingerprint, as in the resource-ordering coverage of Fest
  * (NSDI 2026). Sequences would distinguish too many runs for an estimate: of 100,000 random runs of
  * `contended` 22 % have a unique sequence, and 1.3 % a unique set; of `restaurant` 47 % and 20 %.
@@ -101,7 +101,7 @@ struct bz_shadow_task {
     bool took_back;           /* its last release lowered the holders */
     bool gave_up;             /* and lowered its own holdings */
     bool tries;               /* its put or get must not wait */
-    uint16_t excused;         /* statuses that the current operation may return, too, as bits */
+    uint16_t excused;         /* further statuses that the current operation may return, as bits */
     uint32_t called_step;     /* next_step at the call of the current operation */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64,
@@ -109,7 +109,7 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64,
 
 #define BZ_NO_TASK UINT32_MAX
 
-/* What tasks wait for at an object. */
+/* The thing that tasks wait for at an object. */
 enum bz_object_kind {
     BZ_OBJECT_PERMITS = 0, /* of a semaphore, a lock, one key of a pool */
     BZ_OBJECT_ITEMS = 1,   /* of a queue; permits: items put, holders: items got */
@@ -138,12 +138,12 @@ struct bz_shadow_object {
     uint64_t holders;
     uint32_t quorum;    /* barrier: this many live tasks open it; else 0 */
     bool is_counted;    /* a wait that returns BZ_OK raises the holders */
-    bool is_strict;     /* newcomers pass nobody, not even a woken task */
+    bool is_strict;     /* newcomers pass no waiter, not even a woken task */
     bool is_owned;      /* and the task's holdings */
     bool never_stuck;   /* not judged by lost-wakeup: a condition's lock, a closed queue */
     uint32_t wakes;     /* grants by wake-up so far */
     uint32_t wakes_due; /* condition: how many there should be */
-    uint32_t had_last;  /* the task that had it last; 0: nobody */
+    uint32_t had_last;  /* the task that had it last; 0: none */
     uint32_t live;      /* tasks in the line that are live */
     union {             /* tasks that are suspended inside acquire */
         uint32_t inside[BZ_INSIDE_COUNT];
@@ -176,7 +176,7 @@ struct bz_shadow_object {
 /* The waiters that the last grant passed over; see bz_order_of_grant(). */
 struct bz_overtaking {
     uint32_t count; /* earlier arrivals that were passed over */
-    uint32_t first; /* the oldest of them */
+    uint32_t first; /* the oldest one */
     enum {
         BZ_OVERTAKES_WAITING = 0, /* they still wait */
         BZ_OVERTAKES_ROBBED = 1,  /* they were woken, and no permit is left for them */
@@ -232,14 +232,14 @@ uint32_t bz_shadow_oldest_live(const struct bz_shadow *shadow, struct bz_shadow_
 uint32_t bz_shadow_newest_woken(const struct bz_shadow *shadow,
                                 const struct bz_shadow_object *object);
 
-/* Whether the task is the oldest live one, without a search in a line without gaps. */
+/* True if the task is the oldest live one, without a search in a line without gaps. */
 static inline bool bz_shadow_is_oldest(const struct bz_shadow *shadow,
                                        struct bz_shadow_object *object, uint32_t id) {
     return shadow->tasks[id].arrival == object->first_live ||
            bz_shadow_oldest_live(shadow, object) == id;
 }
 
-/* Whether a live task, or a woken one, is at this place of the line. */
+/* True if a live task, or a woken one, is at this place of the line. */
 bool bz_shadow_stands_live(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
                            uint32_t position);
 bool bz_shadow_stands_woken(const struct bz_shadow *shadow, const struct bz_shadow_object *object,
@@ -255,7 +255,7 @@ static inline void bz_shadow_leave_line(struct bz_shadow_object *object,
     task->is_live = false;
 }
 
-/* Whether the task waits on although its cancel was requested: see bz_judge_waits_on(). */
+/* True if the task waits on although its cancel was requested: see bz_judge_waits_on(). */
 static inline bool bz_shadow_waits_on(const struct bz_shadow_task *task) {
     return task->waits_on && task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_PENDING;
 }
@@ -282,11 +282,11 @@ enum bz_grant {
  * While tasks that were woken have not resumed, only the first grant adds: how many more come
  * before they resume is up to the schedule, not to the primitive. For a return, the permit already
  * counts among the holders. Who may own something already, unseen, is passed over only if nothing
- * is left. O(1) if nobody was passed over, else O(line). */
+ * is left. O(1) if no waiter was passed over, else O(line). */
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant);
 
-/* Whether this grant may have passed over somebody: nearly always false. */
+/* True if this grant may have passed over a waiter: nearly always false. */
 static inline bool bz_order_may_pass(const struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                      enum bz_grant grant) {
     const struct bz_shadow_object *object = &shadow->objects[number];
@@ -343,7 +343,7 @@ static inline bool bz_shadow_is_suspended_in(const struct bz_shadow_task *task, 
     return (task->phase == BZ_PHASE_SUSPENDED) & is_op;
 }
 
-/* Whether a step of the task is ready, as far as its events tell. */
+/* True if a step of the task is ready, as far as its events tell. */
 static inline bool bz_shadow_is_ready(const struct bz_shadow_task *task) {
     return task->phase == BZ_PHASE_UNSTARTED ||
            (task->phase == BZ_PHASE_SUSPENDED &&

@@ -63,7 +63,7 @@ bool bz_oracle_ends_process(const char *name) {
     return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
 }
 
-/* What the task of a violation was doing. The shadow state does not have a call that is held back,
+/* The operation of a violation's task. The shadow state does not have a call that is held back,
  * and never had one that returns at once. */
 static void note_place(const struct bz_judge *judge, struct bz_violation *violation) {
     if (violation->task != 0 && violation->task <= judge->shadow.task_count) {
@@ -145,7 +145,7 @@ static void describe_place(const struct bz_judge *judge, enum bz_op op, uint32_t
     }
 }
 
-/* Settles last: events may call oracles, which then only note that they object, too. */
+/* Settles last: events may call oracles, which then only note their objection. */
 void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool is_calling = judge->call.kind != 0;

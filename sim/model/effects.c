@@ -48,7 +48,7 @@ static uint32_t first_called(const struct bz_history *history, uint64_t clients)
     return first;
 }
 
-/* Whether these, and then the client, could take effect. */
+/* True if these, and then the client, could take effect. */
 static bool could_take(struct bz_history *history, const uint64_t *from, uint64_t ahead,
                        uint32_t client) {
     copy_row(history, history->trial, from);
@@ -64,7 +64,7 @@ static bool could_take(struct bz_history *history, const uint64_t *from, uint64_
     return step(history, history->trial, history->operations[client].op, client, &answer);
 }
 
-/* Those of them that the client may still leave behind. A count of who has passed stands in the
+/* Those that the client may still leave behind. A count of those that passed stands in the
  * place of the answer until there is one. */
 static uint64_t bypassable(const struct bz_history *history, const uint64_t *from, uint64_t ahead,
                            uint32_t client) {
@@ -79,7 +79,7 @@ static uint64_t bypassable(const struct bz_history *history, const uint64_t *fro
     return left;
 }
 
-/* Whether the client need not stay behind others; *passed: those that it leaves behind. */
+/* True if the client need not stay behind others; *passed: those that it leaves behind. */
 static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t client,
                      uint64_t *passed) {
     uint64_t ahead = ahead_of(history, from, client);
@@ -91,7 +91,7 @@ static bool may_pass(struct bz_history *history, const uint64_t *from, uint32_t 
     return *passed != 0 && could_take(history, from, ahead & ~*passed, client);
 }
 
-/* Whether another call of the operation came before, and has not begun. */
+/* True if another call of the operation came before, and has not begun. */
 static bool is_behind(const struct bz_history *history, const uint64_t *from, uint32_t client) {
     const struct bz_pending *own = &history->operations[client];
     uint64_t others = history->pending & ~history->requested & ~from[BZ_WORD_BEGUN] &
@@ -154,7 +154,7 @@ bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t c
     return true;
 }
 
-/* One that has begun, and not taken effect. Its undo may have two moments, too; after the first of
+/* One that has begun, and not taken effect. Its undo may also have two moments; after the first of
  * them it is undone, and has still begun. */
 static bool undo_begun(struct bz_history *history, const uint64_t *from, uint32_t client) {
     uint32_t undo = bz_history_op(history, client)->undo;
@@ -209,7 +209,7 @@ static void add_next(struct bz_history *history, uint32_t client) {
     add(history, &history->next, history->row);
 }
 
-/* What other clients may do in that configuration of `reached`. */
+/* The operations of other clients in that configuration of `reached`. */
 static void reach_further(struct bz_history *history, uint32_t index, uint64_t others) {
     for (; others != 0; others &= others - 1) {
         uint32_t other = (uint32_t)__builtin_ctzll(others);

@@ -222,14 +222,14 @@ static void swap_sets(struct bz_history *history, struct bz_configurations *with
 }
 
 /* Changes the configurations. False, and all is as before: none explains the event, or the check
- * cannot go on. */
+ * cannot continue. */
 static bool apply(struct bz_history *history, const struct bz_history_event *event,
                   uint32_t number) {
     struct bz_pending *operation = &history->operations[event->client];
     uint64_t bit = UINT64_C(1) << event->client;
     if (event->kind == BZ_HISTORY_CALL) {
         if (is_yielded_to(history->model, event->op)) {
-            bz_effects_of(history, history->pending, 0); /* as yet, nobody has to yield to it */
+            bz_effects_of(history, history->pending, 0); /* as yet, no task has to yield to it */
             swap_sets(history, &history->reached);
         }
         operation->op = event->op;
@@ -261,7 +261,7 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
     return true;
 }
 
-/* Whether the same events are explained if no operation has to keep its line. */
+/* True if the same events are explained if no operation has to keep its line. */
 static bool is_explained_without_lines(struct bz_history *history) {
     bool has_lines = false;
     for (uint32_t index = 0; index < history->model->op_count; index++) {
@@ -278,7 +278,7 @@ static bool is_explained_without_lines(struct bz_history *history) {
     return has_lines;
 }
 
-/* The check cannot go on. */
+/* The check cannot continue. */
 static void say_unable(struct bz_history *history, uint32_t client) {
     const struct bz_model *model = history->model;
     if (history->is_full) {
@@ -401,7 +401,7 @@ enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elap
 
 /* --- at rest ---------------------------------------------------------------------------------- */
 
-/* Whether none of these can begin: who can has begun at rest. */
+/* True if none of these can begin: at rest, all that can have begun. */
 static bool has_all_begun(struct bz_history *history, const uint64_t *row, uint64_t clients) {
     for (; clients != 0; clients &= clients - 1) {
         if (bz_effect_begin(history, row, (uint32_t)__builtin_ctzll(clients))) {
@@ -423,7 +423,7 @@ static uint64_t idle_in(struct bz_history *history, const uint64_t *row, uint64_
     return idle;
 }
 
-/* Whether somebody waits who need not, so much later, if nothing happens meanwhile. */
+/* True if a task waits that need not, so much later, if nothing happens meanwhile. */
 static enum bz_history_result rest(struct bz_history *history, uint64_t elapsed_ns,
                                    const char *meanwhile) {
     uint64_t waiting = history->pending & ~history->requested;

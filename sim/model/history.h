@@ -9,7 +9,7 @@
  *     history = bz_history_new(mem, &(struct bz_history_config){.model = &semaphore, ...});
  *     bz_history_call(history, task, ACQUIRE, NULL);    before each call
  *     bz_history_return(history, task, answer);         after it, if it has an answer
- *     bz_history_cancel(history, task);                 its cancel is requested, it still goes on
+ *     bz_history_cancel(history, task);                 its cancel is requested, it still continues
  *     bz_history_cancelled(history, task);              it has ended by its cancel, unanswered
  *     bz_history_pass(history, elapsed_ns);             the clock has moved, if the model has one
  *     bz_history_rest(history);                         nothing is under way to wake who waits
@@ -30,7 +30,7 @@
  * already. An operation that its line holds back may wait, and one whose cancel was requested is
  * left to other oracles. It need not be the end of the run: bz_history_rest() may be called
  * whenever nothing is under way to wake one of the unfinished operations, as the scenario `model`
- * does after such steps, and the history goes on. What the model would have let complete between
+ * does after such steps, and the history continues. What the model would have let complete between
  * two such moments is not judged: an event that was set and cleared again may have left its waiters
  * behind.
  * In a model with a clock, no timer is set at rest: an operation must not wait either if the model
@@ -40,7 +40,7 @@
  * Memory comes from `mem` when the history is created; no other call allocates, unless the
  * configurations exceed configurations_first, which doubles then. Time: a call or the
  * request of a cancel is O(1). A return is O(c * u) steps of the model, where u operations are
- * unfinished and c configurations are reached; c is 1 while nobody waits, and at most
+ * unfinished and c configurations are reached; c is 1 while no task waits, and at most
  * 2^u * states.
  */
 #ifndef BZ_SIM_MODEL_HISTORY_H
@@ -68,7 +68,7 @@ struct bz_history_config {
     const int64_t *parameters;   /* copied: as many as the model has */
     uint32_t clients_max;        /* clients are 0 to this number - 1 [16] */
     uint32_t configurations_max; /* at one time [1024] */
-    /* There is memory for so many from the beginning [all of them]. Where more are reached, there
+    /* There is memory for so many from the beginning [all]. Where more are reached, there
      * is more, up to the maximum. */
     uint32_t configurations_first;
     uint32_t events_max;   /* of one run [1024] */

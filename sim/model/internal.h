@@ -18,7 +18,7 @@ enum { BZ_WORD_TOOK, BZ_WORD_UNDONE, BZ_WORD_BEGUN, BZ_WORD_ANSWERS };
  * index, so a set is emptied in O(1). */
 struct bz_configurations {
     uint64_t *words;
-    uint64_t *places; /* a power of two of them */
+    uint64_t *places; /* their number is a power of two */
     uint32_t row_words;
     uint32_t count;
     uint32_t capacity;
@@ -82,7 +82,7 @@ struct bz_history {
     bool cannot_undo;              /* the model refused to, in this event */
     uint32_t undoing;              /* the operation that it refused to undo */
     uint64_t pending;              /* clients that have an unfinished operation, as bits */
-    uint64_t requested;            /* those of them that a cancel was requested of */
+    uint64_t requested;            /* those with a requested cancel */
     struct bz_pending *operations; /* by client */
     struct bz_history_event *events;
     struct bz_configurations now;     /* every one that explains the events so far */

@@ -42,7 +42,7 @@ BZ_BEGIN_DECLS
 #define BZ_MODEL_STATE_BYTES_MAX 4096u
 #define BZ_MODEL_PARAMETERS_MAX 8u
 
-/* What a cancelled operation may have done. */
+/* Possible effects of a cancelled operation. */
 enum bz_model_cancel {
     BZ_MODEL_CANCEL_DOES_NOTHING = 0, /* it has had no effect at any time */
     /* It may have taken effect. Then `undo` took it back, after the request of the cancel and at
@@ -55,7 +55,8 @@ enum bz_model_cancel {
 struct bz_model_argument {
     const char *name;
     int64_t least, most;
-    /* What a program passes: drawn from that range, or each number of it once, from the least on.
+    /* The argument of a program: drawn from that range, or each number once, from the least
+     * on.
      */
     bool is_fresh;
 };
@@ -71,8 +72,8 @@ struct bz_model_op {
      * before it, although they are of its line, and although it would still have to wait then. */
     uint32_t bypass;
     /* The operations that go before this one, as bits 1 << index, also if they were called later:
-     * this one does not take effect while one of them waits and was not told to cancel, unless that
-     * one, too, could take effect before it. So readers yield to writers. */
+     * this one does not take effect while one waits without a cancel request, unless that
+     * one could also take effect before it. So readers yield to writers. */
     uint64_t yields_to;
     /* 1 + the index of a hidden operation that takes effect first, at an earlier moment of the same
      * call. 0: there is one moment. What it answers is a ticket, which the step of this operation
@@ -97,7 +98,7 @@ struct bz_model_op {
     uint32_t needs;
     /* 1 + the index of a hidden operation that may take effect in the place of this one where this
      * one must wait. It need not: who waits at rest is judged without it. So a wait may end by a
-     * wake-up that nobody caused. 0: none. */
+     * wake-up without a cause. 0: none. */
     uint32_t or_else;
     bool is_hidden; /* no program calls it: it only undoes or begins */
     uint32_t argument_count;
@@ -112,7 +113,7 @@ struct bz_model {
     uint32_t op_count;
     /* Writes the first state, in zeroed memory. NULL: it is all zeros. */
     void (*start)(void *state, const int64_t *parameters);
-    /* Whether the operation may complete in the state. If so: its answer (0 unless set), and the
+    /* True if the operation may complete in the state. If so: its answer (0 unless set), and the
      * next state. */
     bool (*step)(void *state, uint32_t op, const int64_t *arguments, int64_t *answer);
     /* So much virtual time passes. The state knows the time by this alone. NULL: time changes

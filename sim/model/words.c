@@ -1,4 +1,4 @@
-/* What a history check says. */
+/* The messages of a history check. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ static void note_answer(struct answers *answers, int64_t value) {
     answers->count = known + 1;
 }
 
-/* What the client's operation may answer at this event. */
+/* The answers that the client's operation may give at this event. */
 static void find_answers(struct bz_history *history, uint32_t client, struct answers *answers) {
     uint64_t bit = UINT64_C(1) << client;
     for (uint32_t index = 0; index < history->now.count; index++) {

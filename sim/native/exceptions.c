@@ -5,7 +5,7 @@
 #include "primitives/runtime/internal.h"
 #include "sim/variant/plugin.h"
 
-/* What the object in which `part` lies calls by that name; NULL: nothing. */
+/* The symbol of that name in the object that contains `part`; NULL: none. */
 static void *find_symbol(const void *part, const char *name) {
     Dl_info info;
     void *object = NULL;

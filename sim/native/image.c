@@ -240,7 +240,7 @@ static void forget_numbers(struct bz_actor *actor) {
     memset(actor->count, 0, sizeof actor->count);
 }
 
-/* Who made a handle, and when; but a step is its task's. */
+/* The maker of a handle, and when; but a step is its task's. */
 static void forget_name(struct bz_handle *handle) {
     handle->nth = 0;
     if (handle->role != BZ_ROLE_STEP) {
@@ -363,7 +363,7 @@ void bz_image_normalize(struct bz_loop *loop) {
 
 typedef uintptr_t __attribute__((may_alias)) any_word;
 
-/* Reads what the sanitizers guard, too. */
+/* Also reads memory that the sanitizers guard. */
 __attribute__((no_sanitize("address", "thread"))) static uint64_t
 fold(uint64_t print, const void *from, const void *end) {
     for (const any_word *word = from; word < (const any_word *)end; word++) {

@@ -29,7 +29,7 @@ struct bz_task;
 
 bool bz_image_is_supported(void);
 
-/* What an image has of a task's stack: the bytes from the stack pointer up. */
+/* The part of a task's stack in an image: the bytes from the stack pointer up. */
 struct bz_image_stack {
     const struct bz_stack *stack;
     const char *low;

@@ -13,8 +13,8 @@ uint32_t bz_look_ready(const struct bz_world *world, struct bz_ready *ready, uin
 /* When the next timer fires; BZ_TIME_NEVER: none is armed. */
 uint64_t bz_look_deadline_ns(const struct bz_world *world);
 
-/* Where a suspended task goes on. A debugger that takes these for its registers shows the stack of
- * the task. */
+/* Where a suspended task continues. A debugger that takes these for its registers shows the stack
+ * of the task. */
 struct bz_saved_stack {
     uintptr_t pc;
     uintptr_t sp;

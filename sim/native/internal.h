@@ -1,4 +1,4 @@
-/* What the files of sim/native share; sim/explore uses it, too. Not installed. */
+/* Shared by the files of sim/native; sim/explore uses it as well. Not installed. */
 #ifndef BZ_SIM_NATIVE_INTERNAL_H
 #define BZ_SIM_NATIVE_INTERNAL_H
 
@@ -29,7 +29,7 @@ struct bz_alike {
     const struct bz_task *tasks[BZ_ALIKE_MAX];
     uint32_t count;
     const void *array; /* the program's own, which never changes */
-    char *own;         /* own_bytes for each of them */
+    char *own;         /* own_bytes for each */
     size_t own_bytes;
 };
 
@@ -55,7 +55,7 @@ struct bz_native {
     bool has_many;            /* `many` is kept; but for what became ready in the last step */
     uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
     struct bz_setup_image setups[BZ_SETUPS_KEPT];
-    const struct bz_world_watch *watch; /* NULL: nobody watches */
+    const struct bz_world_watch *watch; /* NULL: no watcher */
 };
 
 /* The observer, see BZ_REPORT in primitives/runtime/internal.h. */
@@ -70,7 +70,7 @@ static inline struct bz_native *bz_native_of(const struct bz_world *world) {
  * into which the compiler may otherwise inline it. */
 void bz_native_search(struct bz_native *native, bool is_searched);
 
-/* Whether a task was suspended with an exception that is not in the loop's arena. Then it is not in
+/* True if a task was suspended with an exception that is not in the loop's arena. Then it is not in
  * a snapshot either. */
 static inline bool bz_native_has_outside(const struct bz_world *world) {
     return world->loop->exceptions.are_outside;
@@ -84,7 +84,7 @@ static inline bool bz_is_set(const bool *flag) {
     return *(const unsigned char *)flag == 1;
 }
 
-/* What the loop has refused since the last reset. What code under test has written there says
+/* The refusals of the loop since the last reset. What code under test has written there says
  * nothing, if it is no value of the loop. */
 enum bz_shortage {
     BZ_SHORT_OF_NOTHING = 0,

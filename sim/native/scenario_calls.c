@@ -1,4 +1,4 @@
-/* What scenarios ask of a world, and tell it: see world.h. */
+/* The calls of scenarios to a world: see world.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -9,9 +9,9 @@
  *     bz_snapshot_restore(world, snapshot)
  *
  * A snapshot is the image of the loop (image.h), the judge's shadow state, and the few fields of
- * the world itself. Digest, tape, step numbers and statistics are history, and not part of it. Nor
- * is the strategy's state, because the search is the strategy. A scenario that keeps state outside
- * the world's memory cannot be searched.
+ * the world itself. Digest, tape, step numbers and statistics are history, and not part of the
+ * state. Nor is the strategy's state, because the search is the strategy. A scenario that keeps
+ * state outside the world's memory cannot be searched.
  */
 #ifndef BZ_SIM_NATIVE_SNAPSHOT_H
 #define BZ_SIM_NATIVE_SNAPSHOT_H

@@ -41,7 +41,7 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
                                    enum bz_primitive primitive, const char *name,
                                    uint32_t permits) BZ_MUST_USE;
 
-/* The same calls, none of them inline, so that they leave nothing in the frames of the task. */
+/* The same calls, not inline, so that they leave nothing in the frames of the task. */
 enum bz_status bz_sut_acquire_apart(struct bz_sut_permits *sut) BZ_MUST_USE;
 enum bz_status bz_sut_release_apart(struct bz_sut_permits *sut) BZ_MUST_USE;
 
@@ -69,7 +69,7 @@ bz_sut_release(struct bz_sut_permits *sut) {
     return status;
 }
 
-/* At the end of a run: releases what nobody holds. A lock or a bounded semaphore that claims to
+/* At the end of a run: releases what no task holds. A lock or a bounded semaphore that claims to
  * refuse misuse must refuse it. */
 void bz_sut_probe_misuse(struct bz_sut_permits *sut);
 
@@ -106,11 +106,11 @@ enum bz_status bz_sut_condition_release(struct bz_sut_condition *sut) BZ_MUST_US
 /* By the task that holds the lock. It holds the lock again on return, whatever the status. */
 enum bz_status bz_sut_condition_wait(struct bz_sut_condition *sut) BZ_MUST_USE;
 
-/* Waits while nobody holds the lock, which the caller has checked. A variant that claims to refuse
+/* Waits while no task holds the lock, which the caller has checked. A variant that claims to refuse
  * misuse returns BZ_NOT_HELD. */
 enum bz_status bz_sut_condition_misuse(struct bz_sut_condition *sut) BZ_MUST_USE;
 
-/* By the task that holds the lock; if nobody does, as above. */
+/* By the task that holds the lock; if none does, as above. */
 enum bz_status bz_sut_condition_notify(struct bz_sut_condition *sut, uint32_t count) BZ_MUST_USE;
 
 /* --- barrier ---------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world,
 enum bz_status bz_sut_pool_acquire(struct bz_sut_pool *sut, uint32_t key) BZ_MUST_USE;
 enum bz_status bz_sut_pool_release(struct bz_sut_pool *sut, uint32_t key) BZ_MUST_USE;
 
-/* At the end of a run: nobody uses any key, and the pool must keep none. */
+/* At the end of a run: no task uses any key, and the pool must keep none. */
 void bz_sut_pool_finish(struct bz_sut_pool *sut);
 
 /* --- timeout scopes --------------------------------------------------------------------------- */
@@ -206,8 +206,8 @@ struct bz_sut_scope {
 };
 
 /* `outer` is the scope that the task is already in; NULL: none. After an enter that is not BZ_OK
- * there is no exit. exit() takes the status that the body ended with, and returns the one to go on
- * with. */
+ * there is no exit. exit() takes the status that the body ended with, and returns the one to
+ * continue with. */
 enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *world,
                                   struct bz_sut_scope *outer, uint64_t delay_ns) BZ_MUST_USE;
 enum bz_status bz_sut_scope_exit(struct bz_sut_scope *sut, enum bz_status body) BZ_MUST_USE;

@@ -58,7 +58,7 @@ static void waits_on(struct bz_observer *observer, uint32_t task) {
     bz_judge_waits_on(native->world.judge, task);
 }
 
-/* Whether a task has the timer on its stack, inside an operation: it wakes itself. */
+/* True if a task has the timer on its stack, inside an operation: it wakes itself. */
 static bool is_of_waiter(const struct bz_native *native, const struct bz_timer *timer) {
     const struct bz_task *task = NULL;
     while ((task = bz_driver_next_task(native->world.loop, task)) != NULL) {
@@ -350,7 +350,7 @@ static __attribute__((noinline)) uint32_t pick_of_many(struct bz_native *native,
     return place.index;
 }
 
-/* From so many handles on, the set of them is kept, until there are fewer than half as many. */
+/* From so many handles on, their set is kept, until there are fewer than half as many. */
 #define MANY 16u
 
 /* The index of the ready handle that goes next. */
@@ -442,7 +442,7 @@ static bool begin_turn(struct bz_native *native) {
     return true;
 }
 
-/* Whether the timer became due in this turn and was not carried over. */
+/* True if the timer became due in this turn and was not carried over. */
 static inline bool is_due_timer(const struct bz_handle *handle) {
     return handle->role == BZ_ROLE_TIMER &&
            bz_container_of(handle, const struct bz_timer, handle)->when_ns != BZ_TIME_NEVER;

@@ -57,7 +57,7 @@ void bz_world_run(struct bz_world *world);
  * step by step and calls before_step() before each one, with its number, and after_last() when no
  * further one comes. There the watcher may look at the
  * world (look.h). False from before_step() ends the run (BZ_RUN_GIVEN_UP). For people, not for
- * campaigns; the run is the same. `watch` must outlive the run; NULL: nobody watches. */
+ * campaigns; the run is the same. `watch` must outlive the run; NULL: no watcher. */
 struct bz_world_watch {
     void (*begin)(void *context, struct bz_world *world); /* NULL: nothing */
     bool (*before_step)(void *context, struct bz_world *world, uint32_t step);
@@ -101,7 +101,7 @@ static inline uint64_t bz_world_draw(struct bz_world *world, const char *label, 
 }
 
 /* Draws how often the running task yields from here on, in a row: it does nothing in between, and
- * nobody can tell afterwards how often it was. So one yield stands for more in a search of every
+ * nothing can tell afterwards how often it was. So one yield stands for more in a search of every
  * order (sim/README.md). */
 static inline uint64_t bz_world_draw_yields(struct bz_world *world, const char *label,
                                             uint64_t bound) {
@@ -116,7 +116,7 @@ static inline uint64_t bz_world_draw_delay_ns(struct bz_world *world, const char
     return bz_judge_draw_delay_ns(world->judge, label, least_ns, most_ns);
 }
 
-/* Whether the program may cancel a task, or set a timeout. False with `--cancel off`, which only a
+/* True if the program may cancel a task, or set a timeout. False with `--cancel off`, which only a
  * scenario with `runs_uncancelled` accepts. */
 static inline bool bz_world_may_cancel(const struct bz_world *world) {
     return !world->is_uncancelled;
@@ -146,12 +146,12 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
  * (sim/variant/callback.h). It learns of the request when the wait is over. */
 bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task);
 
-/* Whether the running task has not been suspended since the mark was set. (Step numbers do not
+/* True if the running task has not been suspended since the mark was set. (Step numbers do not
  * tell: a search goes back and forth between steps.) */
 void bz_world_mark_step(struct bz_world *world);
 bool bz_world_is_marked_step(const struct bz_world *world);
 
-/* Whether the running task has waited for somebody in its last operation, which it called when the
+/* True if the running task has waited in its last operation, which it called when the
  * mark was set: it was suspended on a future, and not only in a yield or a sleep. */
 bool bz_world_has_waited(const struct bz_world *world);
 
@@ -164,7 +164,7 @@ void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
  * differ in their order alone (sim/explore/fingerprint/symmetry.h). It promises:
  * - They have the same body and argument, consecutive numbers, and live as long as the run.
  * - No task uses its number or name, and `tasks` is a set to all that read it: what is done with
- *   one of them could be done with any other in the same situation. (A draw among them is fine:
+ *   one could be done with any other in the same situation. (A draw among these is fine:
  *   every value is tried.) The array never changes.
  * - finish() does not depend on their order either.
  * Not promised, but checked: that the code under test does not ask for the number or the name of a

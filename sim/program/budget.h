@@ -1,7 +1,7 @@
 /* How far a search after a finding goes: for the smallest run that fails as it does, and for its
  * witness on a FIFO loop.
  *
- * The budget is a number of steps, so what comes of it is the same everywhere. By default it is as
+ * The budget is a number of steps, so the result is the same everywhere. By default it is as
  * many as take about BZ_BUDGET_NS of CPU time, by a table and not by a clock. A limit in time may
  * stop a search before; what is found then depends on the machine, and says so. */
 #ifndef BZ_SIM_PROGRAM_BUDGET_H

@@ -21,7 +21,7 @@ struct bz_catalog {
                                                      NULL: unknown, as is the result */
 };
 
-/* What the user types to call the program, in messages: "buzzer". */
+/* The command that calls the program, in messages: "buzzer". */
 extern const char *bz_command;
 
 /* NULL: there is none of that name. */

@@ -56,7 +56,7 @@ enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world
 enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_world *world,
                                     const struct bz_run_start *start);
 
-/* Between two runs: the world goes on with this program, which differs from the one before in
+/* Between two runs: the world continues with this program, which differs from the one before in
  * parameters, profile and starvation bound alone. */
 void bz_program_enter(const struct bz_program *program, struct bz_world *world);
 

@@ -28,7 +28,7 @@ bool bz_record_kept(const struct bz_program *program, const struct bz_kept_run *
 bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *catalog,
                       struct bz_program *program, char *error, size_t error_bytes);
 
-/* Whether the variant offers the primitive that the trace's program uses. If not, `why` says what
+/* True if the variant offers the primitive that the trace's program uses. If not, `why` says what
  * is missing. True for a scenario or a primitive that does not exist. */
 bool bz_trace_is_offered(const struct bz_trace *trace, const struct bz_catalog *catalog,
                          const struct bz_variant *variant, char *why, size_t why_bytes);
@@ -44,7 +44,7 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
                        struct bz_trace *record, struct bz_replay_report *report, char *error,
                        size_t error_bytes);
 
-/* The same for somebody who watches every step: one run and no more. A run that the watcher ends
+/* The same for a watcher of every step: one run and no more. A run that the watcher ends
  * has no verdict (report->end). A contained program is watched in its child process, so what the
  * watcher writes there must be in shared memory (contain.h). */
 bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,

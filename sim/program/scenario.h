@@ -29,8 +29,8 @@ struct bz_param {
     int64_t most;
 };
 
-/* What a campaign draws for a parameter (sizes.h): least..most. `large`, which is above `most` and
- * the default, which then is above 0, is for the few long runs; 0: none. */
+/* The range that a campaign draws a parameter from (sizes.h): least..most. `large`, which is above
+ * `most` and the default, which then is above 0, is for the few long runs; 0: none. */
 struct bz_size {
     const char *name; /* of the parameter; NULL ends a list */
     int64_t least;

@@ -34,7 +34,7 @@ BZ_BEGIN_DECLS
 
 #define BZ_SCENARIO_VERSION 3u
 
-/* `version` stays the first member for ever. The sizes check that both sides were compiled with the
+/* `version` stays the first member forever. The sizes check that both sides were compiled with the
  * same structures. */
 struct bz_scenario_plugin {
     uint32_t version; /* BZ_SCENARIO_VERSION */

@@ -24,7 +24,7 @@ static bool fail_unknown(char *error, size_t error_bytes, const char *kind, cons
     return bz_fail(error, error_bytes, "unknown %s '%.64s' (%s)", kind, word, where);
 }
 
-/* Which command of the program helps: fills `where`, of WORD_BYTES. */
+/* The command of the program that helps: fills `where`, of WORD_BYTES. */
 static const char *hint(char *where, const char *list, const char *rest) {
     snprintf(where, WORD_BYTES, "'%s list %s' %s", bz_command, list, rest);
     return where;

@@ -60,7 +60,7 @@ uint64_t bz_sizes_number(uint64_t seed) {
     return draw / (BZ_SIZES_DRAWS * BZ_SIZES_PASSES) * BZ_SIZES_DRAWS + draw % BZ_SIZES_DRAWS;
 }
 
-/* Whether the user wants runs of more than any drawn size, or of few steps. */
+/* True if the user wants runs of more than any drawn size, or of few steps. */
 static bool is_at_limit(const struct bz_program *program) {
     const struct bz_scenario *scenario = program->scenario;
     bool is_beyond = program->steps_max < BZ_STEPS_MAX_DEFAULT;

@@ -1,4 +1,4 @@
-/* Drawn sizes: a campaign runs its scenario in other sizes and modes, too.
+/* Drawn sizes: a campaign also runs its scenario in other sizes and modes.
  *
  * A fault that needs six tasks, 64 acquires or a shutdown is never found by a scenario with three
  * tasks that shuts nothing down. So one seed of BZ_SIZES_EVERY draws the parameters in
@@ -32,13 +32,13 @@
 #define BZ_SIZES_PASSES 50u /* as often; then there are others */
 #define BZ_SIZES_SEEDS (BZ_SIZES_EVERY * BZ_SIZES_SHARED) /* of a draw, the others included */
 
-/* Whether scenario->sizes fits its parameters. False with a message: "has ...". */
+/* True if scenario->sizes fits its parameters. False with a message: "has ...". */
 bool bz_sizes_check(const struct bz_scenario *scenario, char *error, size_t error_bytes);
 
 /* The values to draw from for the parameter of that index; NULL: it is not drawn. */
 const struct bz_size *bz_sizes_of(const struct bz_scenario *scenario, uint32_t index);
 
-/* Whether the run of this seed has drawn parameters. */
+/* True if the run of this seed has drawn parameters. */
 bool bz_sizes_are_drawn(const struct bz_program *program, uint64_t seed);
 
 /* The number of the draw of a seed: equal for equal draws of one program. */

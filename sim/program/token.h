@@ -3,7 +3,7 @@
  *     SCENARIO:VARIANT:STRATEGY:SEED[:name=value,...]#DIGEST[@VERSION]
  *     contended:zoo/sem-barge:random:0x2a:order=fifo,workers=3#91b2c4d5e6f70812@0.1.0
  *
- * The version is that of the program that printed it; a token without one is valid, too. Default
+ * The version is that of the program that printed it; a token without one is also valid. Default
  * settings are left out. Lists in a value are separated by '+'. No shell needs quotes. */
 #ifndef BZ_SIM_PROGRAM_TOKEN_H
 #define BZ_SIM_PROGRAM_TOKEN_H

@@ -50,7 +50,7 @@ enum bz_spec_action {
 #define BZ_GUARD_SPARE 0x20u        /* level > |R| */
 #define BZ_GUARD_OLDEST 0x40u       /* the client is the head of the line */
 
-/* What the guards read: the state before the action. */
+/* The input of the guards: the state before the action. */
 struct bz_spec_counts {
     int64_t level;
     uint32_t waiting; /* |W| */

@@ -255,7 +255,7 @@ INLINE enum bz_search_end search_all(struct search *search, uint64_t words, uint
 
 /* --- the counterexample ----------------------------------------------------------------------- */
 
-/* Completes a step, of which the state is given, by the first state of a level that leads to it.
+/* Completes a step, whose state is given, by the first state of a level that leads to it.
  * Returns the index of that state. */
 static uint64_t find_parent(const struct search *search, uint64_t words, uint64_t level,
                             struct bz_spec_step *step) {

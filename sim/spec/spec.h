@@ -71,7 +71,7 @@ extern const struct bz_spec *const bz_specs[]; /* ends with NULL */
 /* How many words a state needs, 1 or 2. */
 uint32_t bz_spec_words(const struct bz_spec_constants *constants);
 
-/* All clients have status 0, all permits are free, and nobody waits. */
+/* All clients have status 0, all permits are free, and no task waits. */
 struct bz_spec_state bz_spec_initial(const struct bz_spec_constants *constants);
 
 /* Prints "level 1; c1 waiting, ...; queue c2 c3", without an end of line, cut to fit. */

@@ -22,7 +22,7 @@
  * order `any` completions are delivered in any order, in order `fifo` in the order of their posts.
  * A completion that is posted before acquire returns is delivered in a later step, as by a loop.
  *
- * Completions need not be posted. on_done may be called directly, in a step of anybody: inside
+ * Completions need not be posted. on_done may be called directly, in any step: inside
  * acquire, then the operation does not wait; or inside another's release or cancel, then this is
  * the wake-up, and the task resumes later.
  *
@@ -30,7 +30,7 @@
  * delivered. While nothing is posted, this happens at once, in the step of the canceller. After the
  * post it happens when the task resumes, right before the delivery. If it is accepted, the request
  * is completed with BZ_CANCELLED, posted or directly, at once or later. If it is refused, the
- * request goes on, and the task waits until it is completed. Where a completion then says BZ_OK,
+ * request continues, and the task waits until it is completed. Where a completion then says BZ_OK,
  * the task has what it no longer wants: `undo` gives it back, and the operation returns
  * BZ_CANCELLED. So it is for every cancel if `cancel` is NULL: such waits cannot be cancelled. The
  * judge knows it. The task keeps its place in the line, and there is no `deadlock` while it waits:
@@ -53,7 +53,7 @@
 
 BZ_BEGIN_DECLS
 
-/* One request as the cage sees it, beside the primitive's own struct, on the stack of the
+/* One request as the cage sees it, next to the primitive's own struct, on the stack of the
  * operation. All zeros at first; the adapter may set `undo`. */
 struct bz_request {
     void (*undo)(void *wanted); /* gives back what a completion granted too late; see above */
@@ -114,8 +114,8 @@ static inline void bz_request_ask(struct bz_request *request) {
     }
 }
 
-/* Private. A cancel of the waiting task. False if the request goes on: then the task waits on, and
- * learns of its cancel when the request is completed. */
+/* Private. A cancel of the waiting task. False if the request continues: then the task waits on,
+ * and learns of its cancel when the request is completed. */
 static inline bool bz_request_redirect(struct bz_future *wakes) {
     struct bz_request *request = bz_container_of(wakes, struct bz_request, wakes);
     request->is_waiting = false; /* what is posted inside is no wake-up: the cancel is */
@@ -145,7 +145,7 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
  *
  * `loop` is what init received; it may have passed through your code as a pointer to your loop.
  * `deliver` runs the posted completion of your request, which `wanted` points to. `cancel` is your
- * cancel of it. It returns whether the cancel was accepted: true promises that the completion says
+ * its cancel. It returns whether the cancel was accepted: true promises that the completion says
  * so, at once or later. NULL: no cancel is ever accepted, and `undo` is needed, if only to do
  * nothing. */
 static inline enum bz_status bz_request_wait(struct bz_request *request, void *loop, void *wanted,

@@ -1,4 +1,4 @@
-/* What a variant is called, claims and shows: all that the judge knows of an implementation. */
+/* The names, claims and views of variants: all that the judge knows of an implementation. */
 #ifndef BZ_SIM_VARIANT_CLAIMS_H
 #define BZ_SIM_VARIANT_CLAIMS_H
 
@@ -36,41 +36,41 @@ enum bz_queue_order {
     BZ_QUEUE_ORDER_PRIORITY = 2, /* the least first */
 };
 
-/* What a permit primitive shows of itself after any step: `view` fills in zeroed memory. Its
+/* The view of a permit primitive after any step: `view` fills in zeroed memory. Its
  * functions view and locked change nothing. A task holds a permit from the return of its acquire to
  * its release. An implementation that takes entries out of its queue when it wakes them has no
  * woken entries there. */
 struct bz_permit_view {
-    uint64_t level; /* permits that nobody holds, those promised to tasks inside acquire included */
+    uint64_t level;     /* free permits, those promised to tasks inside acquire included */
     uint32_t queued;    /* entries, counted along the queue */
     uint32_t waiting;   /* entries whose future is pending */
     uint32_t woken;     /* entries whose future has a result */
     uint32_t cancelled; /* entries whose future was cancelled */
 };
 
-/* What a variant claims. An oracle judges only what was claimed. */
+/* The claims of a variant. An oracle judges only what was claimed. */
 
 /* Grants in strict order of arrival, which is the call. With BZ_CLAIM_WAKE_IS_GRANT the wake-up is
  * the grant. Otherwise it is the return, and no later arrival has returned with what an earlier one
  * is then short of. */
 #define BZ_CLAIM_FIFO 0x1u
 
-/* locked() is true exactly if an acquire would wait on a future, in the window too. It is true at
- * level 0, and false while something is free and nobody else is inside acquire. In between it
- * depends on the implementation; with BZ_CLAIM_NO_PASSING it is true as long as somebody waits, or
+/* locked() is true exactly if an acquire would wait on a future, also in the window. It is true at
+ * level 0, and false while something is free and no other task is inside acquire. In between it
+ * depends on the implementation; with BZ_CLAIM_NO_PASSING it is true as long as a task waits, or
  * was woken and has not resumed. A yield or a sleep is no wait. */
 #define BZ_CLAIM_LOCKED_EXACT 0x2u
 
 /* Lock, bounded semaphore: refuses a release of what is not held. Condition: refuses to wait or to
- * notify while nobody holds the lock. Queue: refuses a task_done too many. */
+ * notify while no task holds the lock. Queue: refuses a task_done too many. */
 #define BZ_CLAIM_REFUSES_MISUSE 0x4u
 
 /* A woken waiter gets what it was woken for. Otherwise a wake-up is a hint, and the woken waiter
  * checks again. */
 #define BZ_CLAIM_WAKE_IS_GRANT 0x8u
 
-/* A task that resumes with a permit leaves no waiter asleep beside a free permit for which nobody
- * was woken. */
+/* A task that resumes with a permit leaves no waiter asleep next to a free permit for which no
+ * waiter was woken. */
 #define BZ_CLAIM_WORK_CONSERVING 0x10u
 
 /* Queue: a get takes its item when it returns, in the queue's order; size() counts it until then.
@@ -81,7 +81,7 @@ struct bz_permit_view {
  * on is passed on in the step in which that waiter learns of its cancellation. */
 #define BZ_CLAIM_EXACT_NOTIFY 0x40u
 
-/* With BZ_CLAIM_FIFO: while a woken waiter has not resumed, newcomers queue, even beside something
+/* With BZ_CLAIM_FIFO: while a woken waiter has not resumed, newcomers queue, even if something is
  * free. */
 #define BZ_CLAIM_NO_PASSING 0x80u
 

@@ -24,7 +24,7 @@
  * loop's arena. Handles that are posted are those of bz::task, at any depth below the operation.
  * Your awaitables stay as they are: they get these handles in await_suspend().
  *
- * A handle need not be posted. It may be resumed directly, in a step of anybody. If the operation
+ * A handle need not be posted. It may be resumed directly, in any step. If the operation
  * ends there, this is its wake-up. A function that resumes handles so and is not inside
  * bz::run_coroutine(), for instance a release, needs a bz::frames in its scope.
  *
@@ -77,7 +77,7 @@ struct operation {
 };
 
 /* Private: what the promises of all tasks have in common, and all that is known of one by its
- * handle. Its alignment is that of each of them, so that it is at the same place. */
+ * handle. Its alignment is the same, so that it is at the same place. */
 struct alignas(std::max_align_t) promise_base {
     operation *owner = nullptr;           /* of the outermost task */
     std::coroutine_handle<> continuation; /* awaits this one; none: this is the outermost task */

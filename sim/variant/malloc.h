@@ -3,13 +3,13 @@
  *
  *     -include sim/variant/malloc.h
  *
- * or include this header in front of it. From there on malloc(), calloc(), realloc() and free() are
+ * or include this header in front of it. After it, malloc(), calloc(), realloc() and free() are
  * those of this header. In the adapter, each function that calls code which may allocate begins
  * with bz_malloc_from(loop): init and acquire, often release and cancel. A block knows its arena,
  * so free() needs nothing.
  *
- * What a library allocates inside (strdup(), getline()) is not covered, and must not be passed to
- * free(). Nor is a member that is called like a function: `table->free(block)`.
+ * Memory that a library allocates inside (strdup(), getline()) is not covered, and must not be
+ * passed to free(). Nor is a member that is called like a function: `table->free(block)`.
  *
  * NULL is returned where the arena refuses memory. An operation then returns BZ_NO_MEMORY. */
 #ifndef BZ_SIM_VARIANT_MALLOC_H
@@ -25,7 +25,7 @@
 
 BZ_BEGIN_DECLS
 
-/* Private: one for all files of a plug-in. What it was before matters to nobody. */
+/* Private: one for all files of a plug-in. Its former value does not matter. */
 __attribute__((weak, visibility("hidden"))) struct bz_mem *bz_malloc_mem;
 
 /* Blocks come from the arena of this loop, until the next call. */

@@ -4,7 +4,7 @@
  * allocate begin with bz_malloc_from(loop), as in malloc.h. The same goes for exceptions that are
  * thrown: a task that waits in a catch block has one.
  *
- * What is allocated before the first bz_malloc_from(), by static objects, comes from malloc().
+ * Memory allocated before the first bz_malloc_from(), by static objects, comes from malloc().
  * std::bad_alloc is thrown where the arena refuses memory. Types aligned to more than 16 bytes keep
  * the operators of libstdc++. */
 #ifndef BZ_SIM_VARIANT_NEW_HPP

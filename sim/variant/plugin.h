@@ -31,7 +31,7 @@
 
 BZ_BEGIN_DECLS
 
-/* `version` stays the first member for ever. The sizes check that both sides were compiled with the
+/* `version` stays the first member forever. The sizes check that both sides were compiled with the
  * same structures: functions that the headers define are compiled into both. */
 struct bz_plugin {
     uint32_t version; /* BZ_VARIANT_VERSION */

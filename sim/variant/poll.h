@@ -6,7 +6,7 @@
  *     your program                               in the cage
  *     a future is created                        the operation begins
  *     it is polled and not ready                 a task waits in bz_poll_wait()
- *     somebody calls its waker                   the task is woken: bz_waker_wake()
+ *     its waker is called                        the task is woken: bz_waker_wake()
  *     the executor polls it again                the task resumes, and calls `poll`
  *     it is dropped before it was ready          the task was cancelled, and calls `drop`
  *
@@ -25,7 +25,7 @@
  * still not ready waits again, at its place by arrival.
  *
  * Cancel. A future is dropped in the step in which its cancelled task runs again, as an executor
- * does that aborts a task, or whose task has waited for a timeout beside it. Until then the future
+ * does that aborts a task, or whose task has waited with a timeout. Until then the future
  * is in your queue, and your code may call its waker, which changes nothing any more. What your
  * code has given to it by then, `drop` has to pass on. A future that is ready is not dropped. */
 #ifndef BZ_SIM_VARIANT_POLL_H
@@ -68,7 +68,7 @@ void bz_waker_wake(void *waker);
 struct bz_waker *bz_waker_clone(struct bz_waker *waker);
 void bz_waker_drop(struct bz_waker *waker);
 
-/* Whether its operation waits, neither woken nor cancelled. For `view`: an entry of your queue
+/* True if its operation waits, neither woken nor cancelled. For `view`: an entry of your queue
  * whose waker does not wait any more is one that was cancelled, or woken. */
 bool bz_waker_is_waiting(const struct bz_waker *waker);
 

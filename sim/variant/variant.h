@@ -118,7 +118,7 @@ struct bz_deferred_ops {
     uint32_t (*queued)(void *instance); /* NULL: not shown */
 };
 
-/* A timeout scope. exit takes the status that the body ended with, and returns the one to go on
+/* A timeout scope. exit takes the status that the body ended with, and returns the one to continue
  * with. Each enter has one exit, by the same task, the innermost scope first. */
 struct bz_scope_ops {
     size_t scope_bytes; /* zeroed memory of this size is what enter receives */
@@ -183,10 +183,10 @@ bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primi
  * not offered. */
 const void *bz_variant_table(const struct bz_variant *variant, enum bz_primitive primitive);
 
-/* Whether that table has every function that is not optional. */
+/* True if that table has every function that is not optional. */
 bool bz_variant_is_complete(const struct bz_variant *variant, enum bz_primitive primitive);
 
-/* What it claims of this primitive, BZ_CLAIM_... */
+/* Its claims of this primitive, BZ_CLAIM_... */
 uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive);
 
 /* The fault of the variant, its own or a declared one, that this oracle must catch in this

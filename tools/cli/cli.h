@@ -34,7 +34,7 @@ extern const struct bz_command *bz_commands;
 /* NULL after a message, if there is none of that name. */
 const struct bz_command *bz_commands_find(const char *name);
 
-/* Runs it as `argc` words of a command line, of which the first one stands for its name. */
+/* Runs it as `argc` words of a command line; the first word stands for its name. */
 int bz_commands_call(const struct bz_command *command, int argc, char **argv);
 
 /* Prints the help of the whole program, and ends the process. */
@@ -70,7 +70,7 @@ extern const char *bz_cli_program;
 extern const char *bz_cli_replay;
 extern const char *bz_cli_replay_after; /* what comes after the run, "" or " ./mytest" */
 
-/* What the run that `replay` made again would exit with as a new run; 0 until then. */
+/* The exit status of the run that `replay` made again, as a new run; 0 until then. */
 extern int bz_cli_replay_verdict;
 
 /* The whole program: what main() calls. Once a process. */
@@ -90,9 +90,9 @@ struct bz_parse;
 void bz_cli_misuse(const struct bz_parse *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What a command says and does when it cannot go on for lack of memory (traces/lack.h): the prefix
- * of its messages, its exit code, and what it has found out so far (NULL: nothing). The code is
- * BZ_EXIT_INTERRUPTED if not called. The texts must last. */
+/* The message and exit of a command that runs out of memory (traces/lack.h): the
+ * prefix of its messages, its exit code, and what it has found out so far (NULL: nothing). The code
+ * is BZ_EXIT_INTERRUPTED if not called. The texts must last. */
 void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
 
 /* The exit code of a failed call of the system: BZ_EXIT_INTERRUPTED if `number`, its errno, means a
@@ -103,7 +103,7 @@ enum bz_exit bz_cli_exit_of_errno(int number);
 void bz_cli_note(const char *name, const char *message);
 
 /* Set by a runtime (sim/program/scenario.h), for all processes: a run has ended without a verdict
- * because the test does what no simulation can follow. NULL: nobody tells. */
+ * because the test does what no simulation can follow. NULL: no place is known. */
 extern const bool *bz_cli_was_refused;
 
 /* Prints "NAME: message" to stderr, as one line, and returns `code`. BZ_EXIT_INTERNAL becomes
@@ -118,8 +118,8 @@ extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after such a signa
 void bz_interrupt_catch(void);                       /* installs the handler */
 
 /* A limit in real time, by SIGALRM: when it is over, bz_interrupt_requested becomes BZ_STOP_TIME
- * (sim/program/budget.h), as if a signal had stopped what goes on. The end takes that back; true if
- * it was over. */
+ * (sim/program/budget.h), as if a signal had stopped what continues. The end takes that back; true
+ * if it was over. */
 void bz_time_limit_begin(uint64_t seconds);
 bool bz_time_limit_end(void);
 

@@ -90,7 +90,7 @@ static void offer_parameters(void) {
     }
 }
 
-/* What is before the last one of `marks` stays as it is. */
+/* The text before the last one of `marks` stays as it is. */
 static void keep_before(const char *marks) {
     size_t used = strlen(line.lead);
     size_t kept = strlen(line.start);

@@ -1,10 +1,10 @@
-/* What may stand in a command line: for the shells, which ask at every Tab. */
+/* The words that fit into a command line: for the shells, which ask at every Tab. */
 #ifndef BZ_TOOLS_CLI_COMPLETION_H
 #define BZ_TOOLS_CLI_COMPLETION_H
 
 #include <stddef.h>
 
-/* Prints what may stand in place of the last one of `count` words, those behind "buzzer". One a
+/* Prints what may stand instead of the last one of `count` words, those behind "buzzer". One a
  * line: the whole word, a tab, what it means. A line ":files" or ":folders" stands for the names of
  * those. Prints nothing if the words make no sense. Does not return once a command is named.
  *

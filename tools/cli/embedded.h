@@ -34,7 +34,7 @@ extern const struct bz_embedded bz_lockstep_scripts[];
 /* What is written by hand of manual pages: manual.txt, buzzer.1 (tools/cli/manual.c) */
 extern const struct bz_embedded bz_manual_parts[];
 
-/* What `buzzer completion` prints: buzzer.bash */
+/* The output of `buzzer completion`: buzzer.bash */
 extern const struct bz_embedded bz_completion_scripts[];
 
 #endif

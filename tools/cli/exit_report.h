@@ -24,7 +24,7 @@ void bz_ending_has_json(void);
  * BZ_EXIT_OK: it would not. */
 void bz_ending_note(int code, const char *message);
 
-/* What else has to learn of an ending without results: called with the exit code and the message.
+/* A second listener to an ending without results: called with the exit code and the message.
  * NULL: nothing. */
 void bz_ending_owe(void (*tell)(int code, const char *message));
 

@@ -41,7 +41,7 @@ struct bz_option {
     void (*parse)(struct bz_parse *state, void *target, const char *name, char *text);
 };
 
-/* What a command does with plug-ins decides which options it has for them. */
+/* The use that a command makes of plug-ins decides its options for them. */
 enum bz_plugin_use {
     BZ_PLUGINS_NONE = 0,
     BZ_PLUGINS_LOADED = 1, /* --plugin FILE.so */
@@ -60,7 +60,7 @@ struct bz_options {
         const char *value;
     } settings[BZ_OPTION_SETTINGS_MAX];
     unsigned setting_count;
-    /* With syntax->takes_variants: every --variant that was given, in place of `variant`. */
+    /* With syntax->takes_variants: every --variant that was given, instead of `variant`. */
     const char *variants[BZ_OPTION_VARIANTS_MAX];
     unsigned variant_count;
 };
@@ -114,10 +114,10 @@ int bz_options_program(const struct bz_options *options, const char *name,
 /* The variants of plug-ins that fit the scenario of the options, up to `most`. Returns how many. */
 size_t bz_options_fitting(const struct bz_options *options, const char **names, size_t most);
 
-/* Whether a variant, if both exist, offers what the scenario of the options can use. */
+/* True if a variant, if both exist, offers what the scenario of the options can use. */
 bool bz_options_fits(const struct bz_options *options, const char *variant);
 
-/* Whether a plug-in was loaded. */
+/* True if a plug-in was loaded. */
 bool bz_options_has_plugins(void);
 
 /* The value of a setting on the command line, or NULL. */

@@ -23,7 +23,8 @@ struct bz_progress {
 uint64_t bz_wall_ns(void);       /* monotonic */
 uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
 
-/* What comes first ends the work: `runs_wanted`, or the time; 0 or BZ_RUNS_MAX: not known. */
+/* The limit that comes first ends the work: `runs_wanted`, or the time; 0 or BZ_RUNS_MAX: not
+ * known. */
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds);
 

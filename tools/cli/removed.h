@@ -1,4 +1,4 @@
-/* What earlier versions had, and what to use now. tools/CHANGELOG.md has the reasons. */
+/* Features that were removed, and what to use now. tools/CHANGELOG.md has the reasons. */
 #ifndef BZ_TOOLS_CLI_REMOVED_H
 #define BZ_TOOLS_CLI_REMOVED_H
 

@@ -16,7 +16,7 @@ struct bz_named_run {
     struct bz_replay_report report; /* whether it is the run that was recorded */
 };
 
-/* Whether `input` is meant as a token, and not as a path. Also true for a token without its digest,
+/* True if `input` is meant as a token, and not as a path. Also true for a token without its digest,
  * so that the message is about the token and not about a missing file. */
 bool bz_named_run_is_token(const char *input);
 
@@ -27,7 +27,7 @@ int bz_named_run_load(struct bz_named_run *run, const char *command, const char 
 
 /* The same without the replay, with another variant in the place of the recorded one, which need
  * not exist: `program` is of that variant, and `report` is not filled. A token names its variant
- * too, and its run is recorded. */
+ * and its run is recorded. */
 int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
                           const char *variant);
 

@@ -1,6 +1,6 @@
 # buzzer_add_fuzzer(NAME SOURCE ... SEEDS ... RUNS N): a fuzz target, sim/tests/fuzz.h. With
 # BUZZER_FUZZ it is linked with libFuzzer, or with the engine that BUZZER_FUZZ_ENGINE names. Without,
-# it has a main() of its own, and is a test: its seeds, and N mutations of them; a tenth of them
+# it has a main() of its own, and is a test: its seeds, and N mutations of these; a tenth
 # without sanitizers.
 option(BUZZER_FUZZ "Link the fuzz targets with libFuzzer (clang, or afl-clang-fast)" OFF)
 set(BUZZER_FUZZ_ENGINE "-fsanitize=fuzzer" CACHE STRING "What links a fuzz target with its engine")

@@ -1,5 +1,5 @@
 # buzzer_check_headers(NAME): a test that every header of the project compiles alone, included twice,
-# without a warning. A glob finds the headers, so a new one is checked, too.
+# without a warning. A glob finds the headers, so a new one is checked as well.
 
 function(buzzer_check_headers name)
     # Parts of coro.h, which includes the one for the machine at hand; see tests/source/layers.

@@ -7,7 +7,7 @@
 #                                             buzzer::sim, buzzer::property, buzzer::program,
 #                                             buzzer_add_plugin(), buzzer_add_property_test()
 #   lib/pkgconfig/                            buzzer-primitives.pc, buzzer-uv.pc, buzzer.pc (the
-#                                             simulator, too), buzzer-property.pc,
+#                                             simulator), buzzer-property.pc,
 #                                             buzzer-plugin.pc
 #   bin/, share/man/man1/                     the programs and their manual pages, one for each
 #                                             command of buzzer
@@ -102,7 +102,7 @@ function(buzzer_install_completion)
 endfunction()
 
 # The public headers: what programs, plug-ins and sources of events include, and what those include.
-# The test `installed-headers` compiles each of them alone.
+# The test `installed-headers` compiles each alone.
 function(buzzer_install_headers)
     buzzer_install_folder(primitives/runtime
         cdecl check deferred driver future group handle list loop mem observe rules status task
@@ -134,6 +134,8 @@ function(buzzer_install_headers)
             DESTINATION "${CMAKE_INSTALL_DOCDIR}")
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/README.md"
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME bring-your-own-loop.md)
+    install(FILES "${PROJECT_SOURCE_DIR}/scenarios/TUTORIAL.md"
+            DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME tutorial.md)
     install(FILES "${PROJECT_SOURCE_DIR}/sim/variant/coroutine.hpp"
                   "${PROJECT_SOURCE_DIR}/sim/variant/new.hpp"
             DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/buzzer/sim/variant")

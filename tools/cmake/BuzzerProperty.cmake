@@ -18,7 +18,7 @@
 #   OPTIONS option...       any other options of `buzzer run`
 #   OUT folder              where traces of findings go, and tests look for earlier ones;
 #                           ${CMAKE_CURRENT_BINARY_DIR}/buzzer/<name> without it
-#   LABELS label...         labels of CTest beside `buzzer`: `ctest -L buzzer`
+#   LABELS label...         labels of CTest besides `buzzer`: `ctest -L buzzer`
 #   TIMEOUT seconds         of CTest (1500)
 #   EXPECT_VIOLATION        the test passes if a violation is found, and fails otherwise: for code
 #                           with a known fault, which shows that the property can fail

@@ -59,8 +59,8 @@ static void textbook_entry(struct bz_baseline *baseline) {
 }
 
 static void single_init(struct bz_baseline *baseline, struct bz_stack *stack) {
-    /* What the first switch pops: r15, r14, r13, r12, rbx, rbp, the return address. Then the stack
-     * is 16-byte aligned, as before a call. */
+    /* The words that the first switch pops: r15, r14, r13, r12, rbx, rbp, the return address. Then
+     * the stack is 16-byte aligned, as before a call. */
     uintptr_t *frame = (uintptr_t *)((uintptr_t)bz_stack_top(stack) & ~(uintptr_t)15) - 8;
     frame[0] = frame[1] = frame[2] = frame[5] = 0;
     frame[3] = (uintptr_t)textbook_entry;

@@ -46,7 +46,7 @@ struct entry {
     struct bz_world *world;
     uint64_t next_seed;
     struct series step_ns;
-    struct series ratio; /* to the baseline measured beside each repeat */
+    struct series ratio; /* to the baseline measured with each repeat */
 };
 
 struct bench {
@@ -210,13 +210,12 @@ static void print_text(const struct bench *bench) {
                schedules_per_s(entry, step_ns), 1e9 / step_ns, step_ns, median(&entry->ratio),
                spread_percent(&entry->step_ns));
     }
-    printf(
-        "\nThe best of %u repeats of %" PRIu64 " schedules, processor time of one thread.\n"
-        "switches: ns/step as a multiple of the textbook switch, one direction, measured beside\n"
-        "each repeat; the median. spread: how much slower the median repeat was than the best.\n"
-        "bare loop: the schedules of contended without the simulator. contended has %.2f of its "
-        "speed.\n",
-        REPEATS, bench->runs, bare_share(bench));
+    printf("\nThe best of %u repeats of %" PRIu64 " schedules, processor time of one thread.\n"
+           "switches: ns/step as a multiple of the textbook switch, one direction, measured with\n"
+           "each repeat; the median. spread: how much slower the median repeat was than the best.\n"
+           "bare loop: the schedules of contended without the simulator. contended has %.2f of its "
+           "speed.\n",
+           REPEATS, bench->runs, bare_share(bench));
 }
 
 static void print_json(const struct bench *bench) {

@@ -235,7 +235,7 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
         return code;
     }
     snprintf(step, sizeof step, "%" PRIu64, stop_step);
-    /* A gdb without Python says so here, and goes on. */
+    /* A gdb without Python says so here, and continues. */
     snprintf(python, sizeof python, "python exec(open('%s').read())", scratch.scripts[1]);
     const char *arguments[24] = {"gdb",    "-q",     "-x",     scratch.scripts[0],
                                  "-ex",    python,   "-ex",    "break bz_debug_step",

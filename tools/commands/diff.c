@@ -175,7 +175,7 @@ static const char *value_of(const struct bz_trace *trace, const char *name) {
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-/* The next line of a side, of which later ones are indented. Returns the rest of the text. */
+/* The next line of a side; later ones are indented. Returns the rest of the text. */
 static const char *next_part(const char *text, bool is_first, char *part) {
     unsigned indent = is_first ? 0 : EVENT_INDENT;
     memset(part, ' ', indent);
@@ -239,7 +239,7 @@ static void print_settings(const struct diff *diff, struct bz_wrap *wrap) {
     }
 }
 
-/* A file of an older program says "pass" of a run that was cut short, too: if it replays, the run
+/* A file of an older program also says "pass" of a run that was cut short: if it replays, the run
  * says which. */
 static const char *end_text(const struct diff *diff, unsigned side) {
     const struct bz_trace_verdict *verdict = &diff->traces[side]->verdict;

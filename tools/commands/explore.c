@@ -108,12 +108,13 @@ static const struct bz_option options[] = {
     BZ_SEARCH_OPTIONS(struct explore, search),
     BZ_CI_OPTIONS(struct explore, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct explore, is_json)},
-    {"quiet", NULL, "Print the result without the rounds", BZ_OPTION_FLAG,
+    {"quiet", NULL, "Print findings, or why the search is not complete", BZ_OPTION_FLAG,
      offsetof(struct explore, is_quiet)},
     {NULL},
 };
 
-/* --- while it goes on ------------------------------------------------------------------------- */
+/* --- while it continues -------------------------------------------------------------------------
+ */
 
 static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;
@@ -337,7 +338,7 @@ static int prepare(struct explore *explore, struct bz_program *program) {
     return bz_search_file_begin(&file, explore->out);
 }
 
-/* One that goes on. */
+/* One that continues. */
 static int resume(struct explore *explore, struct bz_program *program) {
     static struct bz_search_file file;
     struct bz_explore_config *config = &explore->config;

@@ -223,7 +223,7 @@ int bz_command_list(int argc, char **argv) {
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_LOADED,
         .doc = "Lists scenarios, variants, strategies, oracles or windows, with a line about each "
-               "(default: all of them). A parameter is followed by its default and its limits."};
+               "(default: all). A parameter is followed by its default and its limits."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;

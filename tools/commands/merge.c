@@ -437,7 +437,7 @@ static void say_missing(const struct shards *shards, char *text, size_t bytes) {
              shards->of.job.shard.count, missing == 1 ? "is" : "are");
 }
 
-/* What the shards together show. */
+/* The joined result of the shards. */
 static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
     const struct bz_job *campaign = &merge->shards.of.job;
     static struct bz_kept_finding cut;

@@ -121,7 +121,7 @@ static int replay_leniently(struct replay *replay) {
     return bz_cli_fail(replay->name, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 /* Waits for Enter. False if the user wants no more stops. */
 static bool wait_for_enter(void) {
@@ -148,7 +148,7 @@ static void print_log(const struct replay *replay, const struct bz_trace *trace)
     printf("\n");
 }
 
-/* What the run itself says, whether or not it is the recorded one. */
+/* The result of the run itself, whether or not it is the recorded one. */
 static int verdict_code_of(const struct replay *replay) {
     const struct bz_replay_report *report = &replay->run.report;
     return report->violation.oracle != NULL ? BZ_EXIT_VIOLATION
@@ -255,7 +255,7 @@ static int write_program(const struct replay *replay) {
                                     strerror(errno));
 }
 
-/* Records the run anew, so that the file is as this version writes it, and writes it. */
+/* Records the run again, so that the file is as this version writes it, and writes it. */
 static int write_trace(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
     const struct bz_replay_report *report = &replay->run.report;

@@ -409,7 +409,7 @@ static int try_stored(struct run *run, struct bz_run_report *report) {
     return code;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 /* Records the findings of earlier sessions again; their files are there. */
 static void keep_earlier_findings(struct run *run) {

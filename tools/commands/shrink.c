@@ -88,7 +88,7 @@ static int run_shrink(struct shrink *shrink) {
     return result->end == BZ_SHRINK_INTERRUPTED ? BZ_EXIT_INTERRUPTED : BZ_EXIT_OK;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 static void print_row(const char *what, uint64_t before, uint64_t after) {
     printf("  %-16s %10" PRIu64 " %10" PRIu64 "\n", what, before, after);

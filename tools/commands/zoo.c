@@ -267,7 +267,7 @@ static uint64_t mean_tenths(const struct entry *entry) {
     return count == 0 ? 0 : (sum * 10 + count / 2) / count;
 }
 
-/* --- what came of it -------------------------------------------------------------------------- */
+/* --- the result ------------------------------------------------------------------------------- */
 
 struct tally {
     size_t entries; /* with at least one measurement */

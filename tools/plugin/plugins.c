@@ -74,7 +74,7 @@ static bool survives(char *path, char *error, size_t error_bytes) {
                    death.how);
 }
 
-/* What a constructor may change in a process, and must not in this one. */
+/* The state of a process that a constructor may change, and must not in this one. */
 struct surroundings {
     int files[3]; /* standard input, output, error */
     int folder;
@@ -125,7 +125,7 @@ static void restore_surroundings(const struct surroundings *before) {
     (void)setitimer(ITIMER_VIRTUAL, &none, NULL);
 }
 
-/* What a plug-in exports; at least one of both. */
+/* The exports of a plug-in; at least one of both. */
 struct tables {
     const struct bz_plugin *variants;
     const struct bz_scenario_plugin *scenarios;
@@ -327,7 +327,7 @@ int bz_plugins_load(const char *file, const char *name) {
     char error[BZ_ERROR_BYTES];
     struct tables tables;
     warn_of_missing_proc(name);
-    /* Scenarios first: a variant may declare a fault that shows in one of them. */
+    /* Scenarios first: a variant may declare a fault that shows in one. */
     bool is_ok =
         open_tables(file, &tables, error, sizeof error) &&
         (tables.scenarios == NULL || (scenarios_fit(tables.scenarios, error, sizeof error) &&

@@ -15,14 +15,14 @@ int bz_plugins_load(const char *file, const char *name);
 
 bool bz_plugins_are_loaded(void);
 
-/* Whether the scenario or variant is from a plug-in: its runs are contained
+/* True if the scenario or variant is from a plug-in: its runs are contained
  * (sim/contain/contain.h). */
 bool bz_plugins_is_foreign(const void *part);
 
 /* The shared object that holds the scenario or variant; NULL: the program itself. */
 const char *bz_plugins_file(const void *part);
 
-/* Whether the program's scenario, its variant or both are from plug-ins. */
+/* True if the program's scenario, its variant or both are from plug-ins. */
 bool bz_plugins_have(const struct bz_program *program);
 
 /* The files of both, each once; returns how many. NULL: unknown. */

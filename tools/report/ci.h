@@ -1,4 +1,4 @@
-/* What a pipeline reads: --junit FILE and --github.
+/* The output for pipelines: --junit FILE and --github.
  *
  *     static const struct bz_option options[] = {..., BZ_CI_OPTIONS(struct run, ci), {NULL}};
  *     code = bz_options_parse(...);
@@ -39,7 +39,7 @@ struct bz_ci {
             BZ_OPTION_FLAG, offsetof(type, member.is_github)                                       \
     }
 
-/* Whether anything is asked for. */
+/* True if any output is asked for. */
 bool bz_ci_is_wanted(const struct bz_ci *ci);
 
 /* Checks that the files can be written; `ci` and the name must last until the command returns.

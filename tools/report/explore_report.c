@@ -179,7 +179,7 @@ static void print_findings(const struct bz_explore_report *report) {
     }
 }
 
-/* What is known of schedules that never end. */
+/* The result about schedules that never end. */
 static void print_liveness(FILE *out, const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};

@@ -28,7 +28,7 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
 /* Printed at the end. */
 void bz_explore_report_print(const struct bz_explore_report *report, bool is_quiet);
 
-/* What is proved, in a line or more. */
+/* The part that is proved, in a line or more. */
 void bz_explore_report_print_conclusion(FILE *out, const struct bz_explore_report *report);
 
 /* Says on stderr if a complete search has tested nothing: no operation ever waited. */

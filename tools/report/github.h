@@ -1,4 +1,4 @@
-/* What GitHub Actions shows: annotations, and a part of the job summary. */
+/* The output for GitHub Actions: annotations, and a part of the job summary. */
 #ifndef BZ_TOOLS_REPORT_GITHUB_H
 #define BZ_TOOLS_REPORT_GITHUB_H
 

@@ -1,4 +1,4 @@
-/* What came of a command, as a suite of cases: what the formats of pipelines are written from.
+/* The result of a command, as a suite of cases: the input of the formats for pipelines.
  *
  * run, explore and corpus make one outcome at their end (cases.h). junit.h and github.h write it
  * down. So a format knows no campaign, and a command knows no format.

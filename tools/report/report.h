@@ -42,7 +42,7 @@ void bz_run_report_print_program(const struct bz_program *program);
 void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *finding,
                                  const struct bz_variant *variant);
 
-/* Why the campaign proved nothing, in a line or more, if it did not. For quiet campaigns, too. */
+/* Why the campaign proved nothing, in a line or more, if it did not. Also for quiet campaigns. */
 void bz_run_report_print_why(FILE *out, const struct bz_run_report *report);
 
 /* The table of cancels by operation and window. */
@@ -51,10 +51,11 @@ void bz_run_report_print_windows(const struct bz_run_stats *stats);
 /* Printed at the end. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
 
-/* What ended the campaign: "runs", "time", "violation", "step-limit" (the first runs were all cut),
- * "interrupted", "no-resource", "stored-trace" (one failed, and the campaign was not begun). */
+/* The cause that ended the campaign: "runs", "time", "violation", "step-limit" (the first runs were
+ * all cut), "interrupted", "no-resource", "stored-trace" (one failed, and the campaign was not
+ * begun). */
 const char *bz_run_report_end(const struct bz_run_report *report);
-/* What the command exits with, as far as the result decides it. */
+/* The exit status of the command, as far as the result decides it. */
 int bz_run_report_exit_code(const struct bz_run_report *report);
 
 /* --- JSON */

@@ -29,7 +29,7 @@ void bz_run_report_print_program(const struct bz_program *program) {
     bz_text_fini(&text);
 }
 
-/* Which parameters a campaign draws. */
+/* The parameters that a campaign draws. */
 static void print_sizes(const struct bz_program *program) {
     struct bz_wrap wrap = {.out = stdout};
     struct bz_text text = {0};
@@ -218,7 +218,7 @@ const char *bz_run_report_end(const struct bz_run_report *report) {
                                                             : "runs";
 }
 
-/* Which runs hit the step limit, in a sentence. */
+/* The runs that hit the step limit, in a sentence. */
 static void say_cut(FILE *out, const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     if (result->is_cut_off) {

@@ -15,7 +15,7 @@ enum bz_colour {
     BZ_COLOUR_FAINT = 3, /* what matters less */
 };
 
-/* Whether `out` gets colour: a terminal, and neither NO_COLOR (not empty) nor TERM=dumb is set. */
+/* True if `out` gets colour: a terminal, and neither NO_COLOR (not empty) nor TERM=dumb is set. */
 bool bz_wrap_has_colour(FILE *out);
 
 /* The columns that a text takes: 2 for a wide character, 0 for a combining one. What a terminal

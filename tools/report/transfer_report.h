@@ -1,4 +1,4 @@
-/* What became of a schedule that was carried over, as text and as JSON. */
+/* The result of a schedule on other code, as text and as JSON. */
 #ifndef BZ_TOOLS_REPORT_TRANSFER_REPORT_H
 #define BZ_TOOLS_REPORT_TRANSFER_REPORT_H
 
@@ -6,7 +6,7 @@
 #include "tools/session/transfer.h"
 #include "traces/json.h"
 
-/* Whether the run fails, as recorded or otherwise. */
+/* True if the run fails, as recorded or otherwise. */
 bool bz_carry_is_failure(enum bz_carry_result result);
 
 /* Adds "now passes      FILE: 8 steps; recorded: fifo of 'permits'". */

@@ -12,7 +12,7 @@
 #define PURPOSE "two runs side by side"
 #define NONE SIZE_MAX
 
-/* What may have a counterpart in the other run: some events, and what they are matched by. */
+/* Items that may have a counterpart in the other run: some events, and what they are matched by. */
 struct item {
     uint32_t name;
     const struct bz_trace_event *begin;

@@ -1,7 +1,7 @@
 /* A Mermaid sequence diagram, as GitHub draws it in a block ```mermaid of Markdown.
  *
  * GitHub refuses diagrams of more than 50,000 characters. A larger one has only the lines that the
- * violation depends on, and if it must be, only the last of them; a comment says what is left out.
+ * violation depends on, and if it must be, only the last ones; a comment says what is left out.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,11 +4,11 @@
 # The tasks are asyncio.Task, the primitives are asyncio's, and the loop is asyncio's own, with one
 # difference: when a task's step is ready, call_soon() holds it back until the schedule asks for it.
 #
-# What is exact: the order of the steps, of the wake-ups and of the cancels, for as long as asyncio
+# Exact are: the order of the steps, of the wake-ups and of the cancels, for as long as asyncio
 # does what the recorded code did. Where it does otherwise (a fault that asyncio does not have), a
 # step that cannot run is left out. At the end of the schedule the program checks that every operation
 # ended in the recorded step with the recorded outcome, and says where that is not so.
-# What is not exact: a sleep, a join or a future of the recorded program is a future that the
+# Not exact: a sleep, a join or a future of the recorded program is a future that the
 # schedule completes, and time does not pass. A schedule of order "any" is one that asyncio's loop,
 # which is first in, first out, does not make on its own; a loop of another kind may.
 
@@ -37,11 +37,11 @@ class ScheduledLoop(asyncio.SelectorEventLoop):
 
 
 class Object:
-    """A primitive, and what an observer knows of it."""
+    """A primitive, and its state as an observer sees it."""
 
     def __init__(self, name, kind, number, order, lock):
         self.name, self.kind, self.number, self.lock = name, kind, number, lock
-        self.permits = number  # that nobody owns, as an observer counts them
+        self.permits = number  # that no task owns, as an observer counts them
         self.owners = []
         self.items = 0
         self.is_set = False
@@ -136,7 +136,7 @@ class Player:
         await self.pauses[task]
 
     async def perform(self, task, verb, name, number, expected):
-        """One act, and what came of it."""
+        """One act, and its result."""
         item = self.objects.get(name) if verb != "cancel" else None
         steps = self.steps[task]
         level = item.permits if item is not None else 0
@@ -248,7 +248,7 @@ class Player:
             self.cancels[task] = False
 
     def check_idle(self):
-        """Nothing is ready: whoever waits now will wait for ever."""
+        """Nothing is ready: a task that waits now will wait forever."""
         for item in self.objects.values():
             waiting = [task for task, verb in item.waiting]
             getters = [task for task, verb in item.waiting if verb == "get"]
@@ -269,7 +269,7 @@ class Player:
                            % (item.name, len(waiting), item.number))
 
     def check_kept(self):
-        """What an ended task has kept, nobody gives back: whoever waits for it will wait for ever."""
+        """A permit that an ended task has kept is lost: a task that waits for it will wait forever."""
         for item in self.objects.values():
             keepers = [task for task in item.owners if self.tasks[task].done()]
             if item.has_permits() and keepers and item.waiting:
@@ -277,7 +277,7 @@ class Player:
                            % (item.waiting[0][0], item.name, keepers[0]))
 
     def check_permits(self):
-        """Nobody owns any, nobody waits: as many as were counted can be had, and no more."""
+        """No task owns any, no task waits: as many as were counted can be had, and no more."""
         for item in self.objects.values():
             if not item.has_permits() or item.waiting or item.owners:
                 continue

@@ -6,7 +6,7 @@
 #include "traces/lack.h"
 #include "traces/text.h"
 
-/* What a task is in the middle of. */
+/* The operation that a task is in. */
 struct actor {
     uint32_t suspended; /* the yield or the pause that it is in, number + 1; 0: none */
     uint32_t pending;   /* the operation that has not returned, number + 1; 0: none */

@@ -2,7 +2,7 @@
  *
  * A picture is text that depends on the trace alone: the same trace gives the same bytes. Names and
  * messages of a trace are hostile; each format escapes them. Everything is read from the trace and
- * its story (tools/story/story.h), so a run of a program that nobody has can be shown as well.
+ * its story (tools/story/story.h), so a run of a program that is not here can be shown as well.
  *
  *     struct bz_text text = {0};
  *     bz_show_format("mermaid")->show(&view, &text);

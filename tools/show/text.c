@@ -38,7 +38,7 @@ static int wider(int width, const char *text) {
 
 /* --- which lanes there are -------------------------------------------------------------------- */
 
-/* Tasks of which the story tells; if these are too many, those that the violation depends on. */
+/* Tasks in the story; if these are too many, those that the violation depends on. */
 static void choose_lanes(struct lanes *lanes, bool is_cause_only) {
     const struct bz_story *story = lanes->view->story;
     size_t tasks = lanes->view->trace->task_count;

@@ -5,7 +5,7 @@
 # call_at() hold steps of tasks and timers back until the schedule asks for them, and the clock is
 # that of the schedule. One unit of its time is one nanosecond of the recorded run.
 #
-# What is exact: the order of the steps, the timers and the cancels, for as long as the code under
+# Exact are: the order of the steps, the timers and the cancels, for as long as the code under
 # test does what the recorded code did. Where it does otherwise, what cannot run is left out, and the
 # program says where that began. At the end of the schedule it checks which tasks have ended. A schedule of order "any" is one that asyncio's loop, which is first
 # in, first out, does not make on its own; a loop of another kind may.

@@ -77,7 +77,8 @@ static inline void bz_coro_init(struct bz_coro *coro, struct bz_stack *stack,
 #endif
 }
 
-/* Suspends `from` (the running side) and continues `to`; returns when somebody switches back. */
+/* Suspends `from` (the running side) and continues `to`; returns when the other side switches back.
+ */
 static inline __attribute__((always_inline)) void bz_coro_switch(struct bz_coro *from,
                                                                  struct bz_coro *to) {
     bz_san_start_switch(&from->fake_stack, to->stack_bottom, to->stack_bytes);

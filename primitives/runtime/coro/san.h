@@ -1,4 +1,4 @@
-/* What the sanitizers must know about memory and stacks that they do not manage themselves.
+/* Notices to the sanitizers about memory and stacks that they do not manage themselves.
  *
  * Without a sanitizer these calls do nothing. Their order around a switch is QEMU's
  * (util/coroutine-ucontext.c): start on the old stack right before the switch, finish on the new

@@ -6,20 +6,20 @@
  * whether it did.
  *
  * - A scope that returns BZ_TIMED_OUT has taken one back, and not before its deadline.
- * - A scope that took one back, while nobody else asked, turns the body's BZ_CANCELLED into
+ * - A scope that took one back, while no other task asked, turns the body's BZ_CANCELLED into
  *   BZ_TIMED_OUT.
- * - If somebody else asked too, or a request was pending at entry, the status stays BZ_CANCELLED,
+ * - If another also asked, or a request was pending at entry, the status stays BZ_CANCELLED,
  *   unless a request is still pending.
  * - Any other status passes through unchanged.
  *
  * A scope may forget to take its request back and return BZ_CANCELLED. From outside, that looks as
- * if the deadline came after somebody else's request. */
+ * if the deadline came after another's request. */
 #ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
 #define BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* What is wrong; NULL: nothing. `due`: the count that there should be. */
+/* The error; NULL: none. `due`: the count that there should be. */
 static inline const char *cancel_count_text(const struct bz_scope_exit *scope, uint32_t *due) {
     bool has_taken = scope->requests > 0 && scope->count + 1 == scope->due;
     bool has_turned = scope->body == BZ_CANCELLED && scope->status == BZ_TIMED_OUT;

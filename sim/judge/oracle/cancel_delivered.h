@@ -9,7 +9,7 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-/* Whether the status contradicts what happened. An operation that was cancelled inside returns
+/* True if the status contradicts what happened. An operation that was cancelled inside returns
  * BZ_CANCELLED, or BZ_TIMED_OUT for its own deadline. Another one does not return BZ_CANCELLED; the
  * oracle `status` judges the rest. */
 static inline bool cancel_delivered_is_odd(bool was_cancelled, enum bz_status status) {

@@ -1,7 +1,7 @@
 /* deadlock: nothing can ever run again, and tasks have not ended. With a pending timer there is no
- * deadlock: the clock would advance to it. A task of the variant's own may wait for ever. Nor is
+ * deadlock: the clock would advance to it. A task of the variant's own may wait forever. Nor is
  * there one while a task waits on that was asked to cancel, because its wait cannot be cancelled
- * (sim/variant/callback.h): `lost-wakeup` says whether it could go on. */
+ * (sim/variant/callback.h): `lost-wakeup` says whether it could continue. */
 #ifndef BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 #define BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 

@@ -1,11 +1,11 @@
-/* leak (zoo: HYGIENE): every task has ended, but a queue still has waiters, which nobody will
+/* leak (zoo: HYGIENE): every task has ended, but a queue still has waiters, which nothing will
  * remove. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LEAK_H
 #define BZ_SIM_JUDGE_ORACLE_LEAK_H
 
 #include "sim/judge/oracle/oracle.h"
 
-/* Tasks that may wait for ever, and do so inside an operation: their entries are no leak. */
+/* Tasks that may wait forever, and do so inside an operation: their entries are no leak. */
 static inline uint32_t leak_excused(const struct bz_judge *judge) {
     const struct bz_shadow *shadow = &judge->shadow;
     uint32_t count = 0;

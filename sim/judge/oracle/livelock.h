@@ -1,5 +1,5 @@
 /* livelock: the run repeats itself without progress: no operation is called or returns, and no task
- * ends. Judged at the step limit only. There the run goes on in a fair order, and a state that
+ * ends. Judged at the step limit only. There the run continues in a fair order, and a state that
  * comes a second time is the proof (overtime.c). A run that is merely cut short is out of steps. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #define BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
@@ -52,5 +52,5 @@ static inline void livelock_judges(struct bz_judge *judge, const struct bz_momen
 
 #endif
 
-ORACLE(livelock, "livelock", "the run repeats itself for ever without progress",
+ORACLE(livelock, "livelock", "the run repeats itself forever without progress",
        "Tasks that run have to make progress: the run must not repeat a cycle of states.")

@@ -1,4 +1,4 @@
-/* What every oracle's file begins with, and how to write one.
+/* The head of every oracle's file, and how to write one.
  *
  * An oracle is one file, NAME.h, and one line in list.h. The file has the predicate, the verdict
  * with its message, and the oracle's name, summary and demand, which `explain` prints:
@@ -12,7 +12,7 @@
  * kinds that concern it. It only reads. It must not miss a violation, but may suspect too often:
  * NAME_judges() then checks precisely, and calls bz_judge_object() or returns.
  *
- * For a moment of every step NAME_suspects() is written to be fast. It has no branch (& in place of
+ * For a moment of every step NAME_suspects() is written to be fast. It has no branch (& instead of
  * &&), leaves checks that are true of most objects to NAME_judges(), and may return a word in place
  * of a bool, where 0 is no suspicion (sim/performance.md).
  *
@@ -40,7 +40,7 @@
 
 #define BZ_NAME_BYTES 64u
 
-/* The functions of an oracle that objects to a run from outside of it. */
+/* The functions of an oracle that objects to a run from outside. */
 #define BZ_ORACLE_FROM_OUTSIDE(name)                                                               \
     static inline bool name##_suspects(const struct bz_judge *judge,                               \
                                        const struct bz_moment *moment) {                           \
@@ -62,7 +62,7 @@ static inline const char *bz_is_or_are(uint64_t count) {
     return count == 1 ? "is" : "are";
 }
 
-/* What tasks wait for at the object. */
+/* The thing that tasks wait for at the object. */
 static inline const char *bz_goods(const struct bz_shadow_object *object) {
     return object->kind == BZ_OBJECT_ITEMS   ? "item"
            : object->kind == BZ_OBJECT_SLOTS ? "slot"
@@ -109,12 +109,12 @@ static inline bool bz_is_misqueued(const struct bz_shadow_object *object) {
            early_woken > object->polling - early;
 }
 
-/* A live task waits, and a permit is free that nobody was woken for. */
+/* A live task waits, and a permit is free that no waiter was woken for. */
 static inline uint64_t bz_is_spare(const struct bz_shadow_object *object) {
     return (object->live > 0) & (object->permits > object->holders + object->woken);
 }
 
-/* Whether the code under test may still wake a waiter by a helper, a callback or a timer. */
+/* True if the code under test may still wake a waiter by a helper, a callback or a timer. */
 static inline bool bz_is_helped(const struct bz_judge *judge,
                                 const struct bz_shadow_object *object) {
     const struct bz_shadow *shadow = &judge->shadow;

@@ -9,7 +9,7 @@
  * by the functions with which the search enumerates the specification. After the step, the code
  * shows the specification's state.
  *
- *     Acquire: a newcomer finds a free permit, and nobody waits or was woken.
+ *     Acquire: a newcomer finds a free permit, and no task waits or was woken.
  *     Enqueue: a newcomer waits only if W or R or level = 0, even if it is woken at once.
  *     Wake: the oldest W is woken, and level > |R|.
  *     The state: level and W are the specification's, level >= |R|, and W, R, C are the queue.
@@ -18,7 +18,7 @@
  * or it has its permit, and its return is late (a lock that lets others run before it returns). The
  * second is like a woken task. So Enqueue is not judged while there is such a task.
  *
- * Other oracles name most of these faults and come first; this one adds those that hurt nobody in
+ * Other oracles name most of these faults and come first; this one adds those that are harmless in
  * this run. It judges locks and semaphores that can be inspected and claim strict FIFO, no passing,
  * and a wake-up that is a grant; Enqueue also needs the claim that locked() is exact.
  *
@@ -31,7 +31,7 @@
 
 #include "sim/judge/oracle/oracle.h"
 
-/* Whether the refusal still holds at the end of the step: an acquire that did not return at once is
+/* True if the refusal still holds at the end of the step: an acquire that did not return at once is
  * Enqueue only if it waits now. */
 static inline bool spec_stands(const struct bz_judge *judge) {
     const struct bz_refusal *refused = &judge->refused;
@@ -103,7 +103,7 @@ static inline void spec_judge_action(struct bz_judge *judge) {
                     refused->counts.waiting, refused->counts.woken);
 }
 
-/* Judges the violations of other oracles as failures to refine, too. */
+/* Also judges the violations of other oracles as failures to refine. */
 static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     const struct bz_permit_view *view = &object->view;

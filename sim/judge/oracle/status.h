@@ -3,16 +3,16 @@
  *     any operation  BZ_OK; BZ_NO_MEMORY if the run was refused memory
  *     that may wait  BZ_CANCELLED and BZ_TIMED_OUT after a cancel request (judged by
  *                    cancel-delivered); BZ_TIMED_OUT after a wait during which time passed
- *     release        BZ_NOT_HELD if nobody holds it, or the task holds nothing; BZ_FULL from a
+ *     release        BZ_NOT_HELD if no task holds it, or the task holds nothing; BZ_FULL from a
  *                    plain semaphore that has no space for one more permit
- *     condition      BZ_NOT_HELD from wait and notify if nobody holds the lock
+ *     condition      BZ_NOT_HELD from wait and notify if no task holds the lock
  *     barrier        BZ_BROKEN if it was aborted or reset
  *     queue          BZ_CLOSED after a shutdown; BZ_EMPTY and BZ_FULL from a try, see below;
  *                    BZ_INVALID_STATE from task_done (judged by misuse)
  *
  * A try that finds no item or slot because others wait for it or because the queue moves it
  * elsewhere is right. So BZ_EMPTY and BZ_FULL are judged by the state of the queue only with
- * BZ_CLAIM_TAKES_AT_RETURN, and only while nobody else gets or puts. */
+ * BZ_CLAIM_TAKES_AT_RETURN, and only while no other task gets or puts. */
 #ifndef BZ_SIM_JUDGE_ORACLE_STATUS_H
 #define BZ_SIM_JUDGE_ORACLE_STATUS_H
 

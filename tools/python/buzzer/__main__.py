@@ -19,7 +19,7 @@ from buzzer import case as cases_of
 from buzzer import hashes, program
 from buzzer.campaign import PYTEST_DONE, debug, replay_words, words_of_run
 
-# What the exit codes of several tests make: the first of these that is among them.
+# The exit code of several tests: the first of these that is among theirs.
 _WORST = (70, 2, 1, 5, 4, 3, 0)
 
 _BY_PYTEST = ("replay", "explain", "shrink", "show")
@@ -59,7 +59,7 @@ def _names_in(word):
 
 def _named(words, command):
     """The tests that the words name, and why others are not there, by name: one that is gone
-    matters only if a run of it is wanted."""
+    matters only if it is to be run."""
     found, missing = {}, {}
     for word in words:
         names, is_wanted = _names_in(word)

@@ -23,7 +23,7 @@ OPTIONS = frozenset((
     "shrink_steps", "shrink_time",
     "require_window", "strategy", "order", "cancel", "max_cancels", "max_steps",
     "starvation_bound", "max_lag", "step_time", "max_memory", "out", "corpus", "check_determinism"))
-_SEEDS = ("seed", "seeds", "runs", "time")  # each of them selects the seeds
+_SEEDS = ("seed", "seeds", "runs", "time")  # each selects the seeds
 
 
 class NotATest(Exception):
@@ -108,7 +108,7 @@ def test(function=None, **options):
     `permits` has the number of permits of watched objects, by name.
 
     What it returns is a plain function: a call runs the test under many schedules, and raises
-    buzzer.Failure if one of them fails. So any test runner can run it.
+    buzzer.Failure if one fails. So any test runner can run it.
     """
     check_options("test", options)
     if function is None:

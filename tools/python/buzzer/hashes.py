@@ -4,7 +4,7 @@ import sys
 
 
 def pin():
-    """Starts this `python3 -m buzzer` anew, with hashes that are always the same."""
+    """Starts this `python3 -m buzzer` again, with hashes that are always the same."""
     if sys.flags.hash_randomization and "PYTHONHASHSEED" not in os.environ:
         os.environ["PYTHONHASHSEED"] = "0"
         command = getattr(sys, "orig_argv", None)  # not in 3.9

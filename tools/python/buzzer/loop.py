@@ -159,7 +159,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
                             f"would cancel: {named}{more}")
 
     def _end(self, left):
-        """Closes what is left. Its code may still run, but nothing of it counts."""
+        """Closes what is left. Its code may still run, but has no effect."""
         if left:
             self._close(left)
         asyncio._set_running_loop(None)

@@ -1,6 +1,6 @@
 """Calls the program, which is in the extension, with tests in its catalog.
 
-Each call is in a process of its own: nothing of it stays here, and a crash ends that process only.
+Each call is in a process of its own: it leaves nothing here, and a crash ends that process only.
 """
 import asyncio
 import contextlib
@@ -146,7 +146,7 @@ def _start(words, cases, replay, missing, signs, output, errors):
     sys.stderr.flush()
     parent = os.getpid()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of forks beside threads: the child has none
+        warnings.simplefilter("ignore")  # of forks with threads: the child has none
         pid = os.fork()
     if pid == 0:
         _be_program(parent, words, cases, replay, missing, signs, output, errors)

@@ -46,7 +46,7 @@ class Sim:
 
     def draw(self, what, label="draw"):
         """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of
-        Hypothesis, a value of it. Both are in the trace, and in a replay they are the same."""
+        Hypothesis, one of its values. Both are in the trace, and in a replay they are the same."""
         if hasattr(what, "__index__"):
             value = self._loop._draw(label, operator.index(what))
             if self._loop._is_recorded:

@@ -18,7 +18,7 @@ _DRAWN_BLIND = 8  # where Hypothesis does not say how many it takes
 _ATTEMPTS = 100   # with strategies that reject most values
 
 
-# What was made of bytes before, as Hypothesis takes a millisecond for each value: by the id of the
+# Values that were made of bytes before, as Hypothesis takes a millisecond for each value: by the id of the
 # strategy and the bytes; the entry holds the strategy, so the id stays its own.
 _made = {}
 _MADE_MAX = 4096
@@ -101,7 +101,7 @@ def _search(strategy, head):
 
 
 def warm_up():
-    """Before the first run: what Hypothesis does once, such as seeds and tables, is no part of it.
+    """Before the first run: what Hypothesis does once, such as seeds and tables, is not part of the run.
     """
     state = random.getstate()
     _make_anew(text(), bytes(range(256)))

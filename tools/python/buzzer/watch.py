@@ -4,7 +4,7 @@ The methods of the one instance are wrapped, so it stays the object that the res
 knows: `async with` works, and so does a condition on a watched lock. A timeout scope gets a
 subclass of its class, as `async with` looks there.
 
-Claims are what the judge holds a primitive to, beside what always holds: no more holders than
+Claims are what the judge holds a primitive to, besides what always holds: no more holders than
 permits, no lost wake-up, items delivered once. The claims of asyncio's own are what CPython
 promises, by version; an open fault that hurts no correct program is not claimed.
 """
@@ -25,15 +25,16 @@ class Claim(enum.IntFlag):
     """What a primitive promises (sim/variant/claims.h)."""
     FIFO = 0x1              # grants in order of arrival
     LOCKED_EXACT = 0x2      # locked() is true exactly if an acquire would wait
-    REFUSES_MISUSE = 0x4    # such as a release of what nobody holds
+    REFUSES_MISUSE = 0x4    # such as a release of what no task holds
     WAKE_IS_GRANT = 0x8     # a woken waiter gets what it was woken for
-    WORK_CONSERVING = 0x10  # no waiter sleeps beside a free permit
+    WORK_CONSERVING = 0x10  # no waiter sleeps next to a free permit
     TAKES_AT_RETURN = 0x20  # queue: an item is in it from the return of put to the return of get
     EXACT_NOTIFY = 0x40     # condition: no spurious wake-ups
     NO_PASSING = 0x80       # newcomers queue behind a woken waiter
     UNORDERED_ITEMS = 0x100  # a waiver: items come out in any order
     MAY_FAIL = 0x200         # a waiver: an operation may end with an exception of its own
     OWN_DEADLINES = 0x400    # a waiver: an operation may cancel its own task at a deadline
+    UNORDERED_TIES = 0x800   # a waiver: items of equal priority come out in any order
     UNAIDED = 0x1000         # no task, callback or timer of its own wakes a waiter
 
 
@@ -343,7 +344,7 @@ class Ledger:
                 self.inside.setdefault(id(item), []).append(value)
 
     def take(self, item):
-        """The number of an item that has come out; 0: nobody has put it."""
+        """The number of an item that has come out; 0: no task has put it."""
         inside = self.inside.get(id(item))
         if inside:
             return inside.pop(-1 if self.order == "lifo" else 0)

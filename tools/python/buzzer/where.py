@@ -163,7 +163,7 @@ def _said(exception):
 
 
 def sentence_of(exception):
-    """An exception in one line, with its place; of a group the first one in it, too."""
+    """An exception in one line, with its place; of a group also the first one in it."""
     names = []
     while True:
         text = _said(exception)

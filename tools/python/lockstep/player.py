@@ -374,7 +374,7 @@ class Runner:
     def __init__(self, player, root):
         self.player = player
         self.root = root  # the index of its task, or of that of its parents
-        self.value = ""  # what an operation says beside its status
+        self.value = ""  # the result of an operation besides its status
         self.holdings = []  # [object, depth]
         self.got = {}
         self.depth = 0
@@ -602,7 +602,7 @@ class Runner:
             await self.use_queue(op, verb, name, it)
 
     async def misuse(self, name, it):
-        """What nobody holds, or has to do; how much of it was accepted."""
+        """Releases that no task is entitled to; how many were accepted."""
         if self.player.held[self.player.locks[name]] > 0:
             return 0
         accepted = 0

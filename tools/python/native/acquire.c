@@ -1,8 +1,8 @@
-/* The methods acquire() and release() of a watched primitive: the real ones, of which the judge is
- * told. They are in C, because programs under test call little else.
+/* The methods acquire() and release() of a watched primitive: the real ones, about which the judge
+ * is told. They are in C, because programs under test call little else.
  *
- * What acquire() returns is awaited in the place of the real coroutine, and passes everything on to
- * it. */
+ * The object that acquire() returns is awaited instead of the real coroutine, and passes everything
+ * on to it. */
 #include "tools/python/native/native.h"
 
 #include <structmember.h> /* after Python.h */

@@ -1,4 +1,4 @@
-/* What futures and tasks say of themselves. Their getters are called directly, because every step
+/* The state of futures and tasks. Their getters are called directly, because every step
  * asks: an attribute of the C types is found once, not each time. */
 #include <string.h>
 
@@ -122,7 +122,7 @@ static bool is_of_cancel(PyObject *exception) {
     return is_one;
 }
 
-/* What a coroutine or a generator waits for: a new reference; NULL: it is neither. */
+/* The object that a coroutine or a generator waits for: a new reference; NULL: it is neither. */
 static PyObject *awaited_by(PyObject *code) {
     const char *name = PyCoro_CheckExact(code)       ? "cr_await"
                        : PyGen_CheckExact(code)      ? "gi_yieldfrom"

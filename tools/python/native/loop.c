@@ -146,7 +146,7 @@ static PyObject *loop_protect(PyObject *self, PyObject *number) {
     Py_RETURN_NONE;
 }
 
-/* _set_helper(task number): it may wait for ever, and nobody cancels it. */
+/* _set_helper(task number): it may wait forever, and is never cancelled. */
 static PyObject *loop_set_helper(PyObject *self, PyObject *number) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
     unsigned long task = PyLong_AsUnsignedLong(number);
@@ -173,7 +173,7 @@ static PyObject *loop_left(PyObject *self, PyObject *unused) {
     return list;
 }
 
-/* _unretrieved(): the tasks that still exist and ended with an exception which nobody has asked
+/* _unretrieved(): the tasks that still exist and ended with an exception which no task has asked
  * for, in order. */
 static PyObject *loop_unretrieved(PyObject *self, PyObject *unused) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
@@ -271,7 +271,7 @@ void bz_py_loop_end(struct bz_py_loop *loop) {
     Py_CLEAR(loop->sleep);
 }
 
-/* Whether more steps could follow, at a later time or now. */
+/* True if more steps could follow, at a later time or now. */
 static PyObject *loop_can_go_on(PyObject *self, void *closure) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
     (void)closure;

@@ -1,4 +1,4 @@
-/* What the rooms of the loop know of each other. Private to loop.c, ready.c and steps.c. */
+/* Shared by the parts of the loop. Private to loop.c, ready.c and steps.c. */
 #ifndef BZ_PYTHON_LOOP_H
 #define BZ_PYTHON_LOOP_H
 
@@ -24,7 +24,7 @@ PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t cou
 
 /* --- steps.c ---------------------------------------------------------------------------------- */
 
-/* What the task waits for is done. */
+/* The future that the task waits for is done. */
 void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_status status);
 
 /* --- loop.c ----------------------------------------------------------------------------------- */

@@ -82,7 +82,7 @@ static void interrupt(struct bz_judge *judge) {
     bz_judge_give_up(judge);
 }
 
-/* What only the bridge could do wrong is no verdict. */
+/* An error of the bridge itself is no verdict. */
 static void end_without_verdict(const struct bz_py_loop *loop, struct bz_judge *judge) {
     char text[BZ_LACK_BYTES];
     if (loop->refusal[0] != '\0') {
@@ -172,7 +172,7 @@ static bool callback_is_ready(void *context) {
 }
 
 static bool variant_is_busy(void *context) {
-    (void)context; /* a timer or a callback may be anybody's */
+    (void)context; /* a timer or a callback may be of any owner */
     return bz_py_current != NULL &&
            (bz_py_current->heap_count > 0 || bz_py_callback_is_ready(bz_py_current));
 }

@@ -33,14 +33,14 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 struct bz_py_handle {
     PyObject_HEAD PyObject *callback; /* NULL: it was cancelled, or has run */
     PyObject *few[BZ_PY_FEW_ARGS];    /* the arguments, if there are no more */
-    PyObject *args;                   /* a tuple of them, if there are; NULL */
+    PyObject *args;                   /* a tuple, if there are any; NULL */
     Py_ssize_t count;                 /* of the arguments */
     PyObject *context;
     PyObject *task;          /* of a step; borrowed from the callback; NULL: it is no step */
-    struct bz_py_loop *loop; /* while it is in a queue of it; NULL */
+    struct bz_py_loop *loop; /* while it is in that loop's queue; NULL */
     struct bz_ready name;
     int64_t when_ns;
-    uint64_t reading; /* of the clock, of which when_ns was made: see timers.c */
+    uint64_t reading; /* of the clock, from which when_ns was made: see timers.c */
     bool is_timer;
     bool is_armed; /* among the timers */
     bool is_cancelled;
@@ -83,7 +83,7 @@ struct bz_py_loop {
     enum bz_status woken_status;
     PyObject *failed;     /* a list: weak references to tasks that ended with an exception */
     uint32_t steps_after; /* the end of the test */
-    uint64_t chaos;       /* what os.urandom() and the like go on from; 0: nothing was drawn yet */
+    uint64_t chaos; /* what os.urandom() and the like continue from; 0: nothing was drawn yet */
     bool is_random_drawn; /* the state of the module random */
     bool has_cancelled;   /* perhaps: a handle in `ready` was cancelled */
     bool is_debugged;
@@ -113,7 +113,7 @@ static inline bool bz_py_is_task(PyObject *object) {
     return PyObject_TypeCheck(object, bz_py_task_type);
 }
 
-/* A copy of a name that lasts for ever, in this process and in those that share the judge. NULL
+/* A copy of a name that lasts forever, in this process and in those that share the judge. NULL
  * without memory. */
 const char *bz_py_name(PyObject *name);
 
@@ -130,7 +130,7 @@ bool bz_py_pins_init(void);
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* The loop of the run that goes on; NULL: none. */
+/* The loop of the run that continues; NULL: none. */
 extern struct bz_py_loop *bz_py_current;
 
 /* Runs until nothing can run, or the run has ended. False with an exception that no task caught,
@@ -162,7 +162,7 @@ PyObject *bz_py_loop_refuse(struct bz_py_loop *loop, const char *sentence);
 /* In a child process: tells its parent where the program is, for a message about its end. */
 void bz_py_note_place(void);
 
-/* Whether the exception is Control-C. That does not reach a child process, so there the test has
+/* True if the exception is Control-C. That does not reach a child process, so there the test has
  * raised it itself. */
 bool bz_py_is_interrupt(void);
 
@@ -174,7 +174,7 @@ bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes);
 
 /* --- watched primitives ----------------------------------------------------------------------- */
 
-/* The real method, of which the judge is told. */
+/* The real method, which is reported to the judge. */
 PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method);
 PyObject *bz_py_wrap_release(PyObject *object, PyObject *method);
 
@@ -214,13 +214,13 @@ enum bz_py_state { BZ_PY_PENDING, BZ_PY_FINISHED, BZ_PY_CANCELLED, BZ_PY_UNKNOWN
 
 /* Of asyncio's futures, or of what has their attributes. */
 enum bz_py_state bz_py_future_state(PyObject *future);
-/* What an await of the future returns. */
+/* The result of an await of the future. */
 enum bz_status bz_py_future_outcome(PyObject *future);
-/* It has an exception that nobody has asked for. */
+/* It has an exception that no task has asked for. */
 bool bz_py_future_is_unretrieved(PyObject *future);
 
 bool bz_py_task_must_cancel(PyObject *task);
-/* Whether the code of a suspended task is in a handler of a CancelledError: in `except`, `finally`
+/* True if the code of a suspended task is in a handler of a CancelledError: in `except`, `finally`
  * or
  * `__aexit__`. True where it cannot be seen. Since 3.11. */
 bool bz_py_task_handles_cancel(PyObject *task);

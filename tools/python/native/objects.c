@@ -1,4 +1,4 @@
-/* The objects under test, as the proxies of buzzer.watch tell of them: each method is a call of
+/* The objects under test, as the proxies of buzzer.watch report them: each method is a call of
  * sim/judge/objects.h. After the run they do nothing. */
 #include <string.h>
 
@@ -243,7 +243,7 @@ static bool status_of(PyObject *argument, enum bz_status *status) {
         (void)judge;                                                                               \
         Py_RETURN_NONE;                                                                            \
     }
-/* What has happened. */
+/* The event. */
 #define TELL(name, statement)                                                                      \
     static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
         struct bz_py_object *object = (struct bz_py_object *)self;                                 \

@@ -1,9 +1,9 @@
-/* What would make two runs differ, or would leave the simulation, while a run goes on: clocks,
+/* Sources of differences between runs, and ways out of the simulation, during a run: clocks,
  * random numbers and numbers of processes are those of the run; threads, processes, sockets and
  * time.sleep() are refused.
  *
  * A function of the interpreter is replaced in its definition, so that those who imported it before
- * are pinned, too. Between runs everything is as it was. */
+ * are also pinned. Between runs everything is as it was. */
 #include <string.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@
 
 /* --- the clocks ------------------------------------------------------------------------------- */
 
-/* What a function was before. */
+/* The function that was there before. */
 static PyCFunction real_time, real_time_ns, real_monotonic, real_monotonic_ns, real_perf,
     real_perf_ns, real_process, real_process_ns, real_thread, real_thread_ns, real_sleep,
     real_localtime, real_gmtime, real_utcnow, real_urandom, real_random, real_bits, real_now,
@@ -242,7 +242,7 @@ static PyObject *pinned_start_joinable(PyObject *self, PyObject *args, PyObject 
                                  : bz_py_loop_refuse(bz_py_current, NO_THREADS);
 }
 
-/* A lock that is held stays so: nobody else can release it. */
+/* A lock that is held stays so: no other task can release it. */
 static PyCFunctionWithKeywords real_acquire, real_acquire_old, real_enter;
 
 static PyObject *acquire_lock(PyCFunctionWithKeywords real, PyObject *self, PyObject *args,

@@ -114,7 +114,7 @@ static int find_task(PyObject *object, void *found) {
     return is_one;
 }
 
-/* Whether it is a type of the module _asyncio whose instances step a task. Its name has the module
+/* True if it is a type of the module _asyncio whose instances step a task. Its name has the module
  * in front since 3.12. */
 static bool is_wrapper(PyTypeObject *type) {
     static PyTypeObject *known[2]; /* begins a step; wakes, in 3.9 */
@@ -133,7 +133,7 @@ static bool is_wrapper(PyTypeObject *type) {
     return true;
 }
 
-/* Whether the callback is a step of a task: its begin, or its wake-up. `task` is NULL for one that
+/* True if the callback is a step of a task: its begin, or its wake-up. `task` is NULL for one that
  * Buzzer's loop has not created. The callback holds the task. */
 static bool is_step(PyObject *callback, PyObject **task) {
     PyTypeObject *type = Py_TYPE(callback);
@@ -208,7 +208,7 @@ static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *cons
     return (PyObject *)handle;
 }
 
-/* What call_soon() is given by name: `context`, and `callback` if it is not NULL already. False
+/* The named arguments of call_soon(): `context`, and `callback` if it is not NULL already. False
  * with an exception. */
 static bool take_names(PyObject *const *values, PyObject *names, PyObject **callback,
                        PyObject **context) {

@@ -1,4 +1,4 @@
-/* Timeout scopes, as buzzer.watch tells of them. After the run they do nothing. */
+/* Timeout scopes, as buzzer.watch reports them. After the run they do nothing. */
 #include "tools/python/native/native.h"
 
 struct scope {

@@ -6,14 +6,14 @@
 
 static PyObject *gathering_type; /* what asyncio.gather() waits for */
 
-/* After the end of the test, other tasks go on for so many steps. */
+/* After the end of the test, other tasks continue for so many steps. */
 #define STEPS_AFTER_MAX 1000u
 /* Of these, the garbage is collected each time. */
 #define STEPS_PER_COLLECTION 8192u
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* What the task waits for is done. */
+/* The future that the task waits for is done. */
 void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_status status) {
     if (task->is_waiting) {
         task->is_waiting = false;
@@ -64,7 +64,7 @@ static enum bz_wait wait_of(const struct bz_py_loop *loop, PyObject *future) {
     return is_join ? BZ_WAIT_JOIN : BZ_WAIT_FUTURE;
 }
 
-/* Notes a task that failed: somebody may still ask for its exception. */
+/* Notes a task that failed: its exception may still be asked for. */
 static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
     if (loop->failed == NULL) {
         loop->failed = PyList_New(0);
@@ -75,7 +75,7 @@ static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
     return is_ok;
 }
 
-/* What the loop in Python has to say of a task. */
+/* The message of the loop in Python about a task. */
 static bool tell_loop(struct bz_py_loop *loop, const char *method, PyObject *self) {
     PyObject *result = PyObject_CallMethod((PyObject *)loop, method, "O", self);
     Py_XDECREF(result);
@@ -87,7 +87,7 @@ static bool end_test(struct bz_py_loop *loop, PyObject *self) {
     return tell_loop(loop, "_main_done", self);
 }
 
-/* A cancel is swallowed in two steps: the task waits after it, and no handler of it is left; and
+/* A cancel is swallowed in two steps: the task waits after it, and no handler is left; and
  * then the task returns. Between, it may still raise a CancelledError or take the request back. */
 static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     if (!task->was_told || task->goes_on || bz_py_task_handles_cancel(self)) {
@@ -221,7 +221,7 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     if (task->strikes > 0 && status == BZ_CANCELLED) {
         task->was_told = true;
         if (!tell_loop(loop, "_is_told", self)) {
-            PyErr_Clear(); /* then nobody is blamed */
+            PyErr_Clear(); /* then no task is blamed */
         }
     }
     bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);

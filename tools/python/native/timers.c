@@ -1,6 +1,6 @@
 /* The timers of a loop: a heap with the very moves of the module heapq, which asyncio uses.
  *
- * A real clock goes on between two readings, so two timers that a stock loop arms with the same
+ * A real clock continues between two readings, so two timers that a stock loop arms with the same
  * delay never have the same time: the one that was armed first is the first. Here the clock stands
  * still, so of timers with the same time the one that was made of an earlier reading comes first.
  * Those of one reading (`when = loop.time() + 1`, and several call_at(when)) come as the heap
@@ -8,7 +8,7 @@
 #include "tools/python/native/native.h"
 
 /* As asyncio.base_events: cancelled timers leave a heap of more than so many once they are more
- * than half of it. Before, they leave it at its head. */
+ * than half. Before, they leave it at its head. */
 #define SWEPT_FROM 100u
 
 static bool is_before(const struct bz_py_handle *a, const struct bz_py_handle *b) {

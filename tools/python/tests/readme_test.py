@@ -1,4 +1,4 @@
-"""readme_test.py FOLDER README: the section "If you write Python" is true.
+"""readme_test.py FOLDER README: the section "A failing test in Python" is true.
 
 Writes its program into the file that it names, runs its commands, and compares what they print.
 """
@@ -12,7 +12,7 @@ import support
 from support import RUNTIME, write
 
 with open(os.path.join(support.HERE, sys.argv.pop(1)), encoding="utf-8") as readme:
-    SECTION = readme.read().partition("## If you write Python\n")[2].partition("\n## ")[0]
+    SECTION = readme.read().partition("## A failing test in Python\n")[2].partition("\n## ")[0]
 WRITTEN_WITH = "python-3.11."  # another minor version may run otherwise
 LINES_MAX = 10
 

@@ -92,7 +92,7 @@ function drawSpan(p, lane, span) {
   }
 }
 
-/* Spans from left to right. Where several share a pixel, one of them is drawn. */
+/* Spans from left to right. Where several share a pixel, one is drawn. */
 function drawLane(p, lane) {
   const { context } = p, list = lanes[lane].spans;
   let step = p.first;

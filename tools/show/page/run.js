@@ -1,7 +1,7 @@
-/* The page of a run. Names and messages come from a trace that nobody vouches for: they reach the
+/* The page of a run. Names and messages come from an untrusted trace: they reach the
  * page through textContent and fillText alone. Whatever is drawn is looked up by binary search, so
  * that the length of the run does not matter. */
-/* First: the run, and what is known of it after each step. */
+/* First: the run, and its state after each step. */
 const run = JSON.parse(document.getElementById("run").textContent);
 const UNSTARTED = 0, READY = 1, RUNNING = 2, WAITING = 3, WOKEN = 4, STRUCK = 5, SLEEPING = 6, DONE = 7;
 const STATE = ["unstarted", "ready", "running", "waiting", "woken", "struck", "sleeping", "done"];
@@ -44,7 +44,7 @@ function lowerBound(list, value, key) {
 }
 const stepOf = (item) => item.step;
 
-/* Lanes: the loop only if the story tells of it. */
+/* Lanes: the loop only if the story mentions it. */
 const lanes = [];
 const laneOf = new Array(run.tasks.length).fill(-1);
 {

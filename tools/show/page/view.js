@@ -1,4 +1,4 @@
-/* What is in view: step, lane, zoom, colours, the size of the canvas. */
+/* The visible part: step, lane, zoom, colours, the size of the canvas. */
 const view = { px: 24, step: verdictStep, lane: 0, isAll: false, isFaded: false };
 if (violation) view.lane = Math.max(0, laneOf[violation.task]);
 let colour = {};

@@ -1,7 +1,7 @@
 /* locked-definition (van Rossum; gh-97028, gh-138121): locked() is (W or R or level == 0), which is
  * true exactly if an acquire would wait. Judges variants with BZ_CLAIM_LOCKED_EXACT.
  *
- * Without BZ_CLAIM_NO_PASSING an acquire need not wait beside a permit that no woken waiter needs,
+ * Without BZ_CLAIM_NO_PASSING an acquire need not wait next to a permit that no woken waiter needs,
  * so W or R may be the reason, and only these must be: W if a newcomer must not pass it, R if it is
  * as large as the level. A task that yields inside acquire may have a permit. */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOCKED_DEFINITION_H
@@ -16,7 +16,7 @@ static inline bool locked_definition_suspects(const struct bz_judge *judge,
     return moment->kind == BZ_MOMENT_STEP && (object->shows_locked ^ should_be);
 }
 
-/* Whether locked() may be as it is: true although nobody waits or was woken, or false. */
+/* True if locked() may be as it is: true although no task waits or was woken, or false. */
 static inline bool locked_definition_allows(const struct bz_shadow_object *object) {
     bool has_level = object->view.level > 0;
     if (object->shows_locked) {

@@ -2,7 +2,7 @@
  * over. The same goes for an item, a slot, a set event and a full barrier. Found at the step that
  * loses the wake-up, not at the deadlock.
  *
- * Of an object that a model judges, the model says whether a waiter could go on.
+ * Of an object that a model judges, the model says whether a waiter could continue.
  *
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's

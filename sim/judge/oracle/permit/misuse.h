@@ -1,7 +1,7 @@
 /* misuse (zoo: BOUND): an invalid call was accepted, or a valid one refused. Invalid are a release
- * of what nobody holds, a wait or notify without the lock, a task_done too many. A get must not
+ * of what no task holds, a wait or notify without the lock, a task_done too many. A get must not
  * return BZ_CLOSED while there are items. Any task may release a plain semaphore. Other variants
- * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN, too. For
+ * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN as well. For
  * other statuses see `status`. */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
@@ -32,7 +32,7 @@ static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz
     }
 }
 
-/* What returned the wrong status, and what contradicts it. */
+/* The call that returned the wrong status, and the contradiction. */
 static inline const char *misuse_call(const struct bz_moment *moment) {
     return moment->kind == BZ_MOMENT_GET_FAILED  ? "get of "
            : moment->kind == BZ_MOMENT_SAID_DONE ? "task_done of "

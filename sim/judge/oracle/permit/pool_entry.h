@@ -20,6 +20,6 @@ static inline void pool_entry_judges(struct bz_judge *judge, const struct bz_mom
 
 #endif
 
-ORACLE(pool_entry, "pool-entry", "a pool keeps a lock for a key that nobody uses",
+ORACLE(pool_entry, "pool-entry", "a pool keeps a lock for a key that is not in use",
        "The entry of a key has to live exactly as long as a task holds its lock or waits for "
        "it.")

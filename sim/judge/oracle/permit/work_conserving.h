@@ -1,7 +1,8 @@
 /* work-conserving (zoo: WORKCONS, gh-111693): a woken waiter took its permit, and an earlier
- * arrival still waits beside a free permit that was promised to nobody. No wake-up is lost, because
- * each waiter wakes the next one, but tasks that could run at once run one after another. A task
- * that yields inside acquire may have a permit. Judges variants with BZ_CLAIM_WORK_CONSERVING. */
+ * arrival still waits next to a free permit that was not promised. No wake-up is lost,
+ * because each waiter wakes the next one, but tasks that could run at once run one after another. A
+ * task that yields inside acquire may have a permit. Judges variants with BZ_CLAIM_WORK_CONSERVING.
+ */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
 
@@ -39,5 +40,5 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
 #endif
 
 ORACLE(work_conserving, "work-conserving",
-       "a woken waiter took what it was woken for, and others wait beside free ones",
-       "A task that waits beside a free permit has to be given it.")
+       "a woken waiter took what it was woken for, and others wait although some are free",
+       "A task that waits while a permit is free has to get it.")

@@ -31,7 +31,7 @@ static inline bool item_once_suspects(const struct bz_judge *judge,
     }
 }
 
-/* What is wrong with an item that was delivered, or is missing. */
+/* The error of an item that was delivered, or is missing. */
 static const char *item_once_text(const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     if (moment->kind == BZ_MOMENT_LEFT_OVER) {

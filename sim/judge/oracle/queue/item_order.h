@@ -34,7 +34,7 @@ static inline uint32_t item_order_next(const struct bz_judged_queue *queue) {
     return next;
 }
 
-/* Whether the order of the two is left open. */
+/* True if the order of the two is left open. */
 static inline bool item_order_is_tie(const struct bz_judged_queue *queue, uint32_t next,
                                      uint64_t value) {
     return queue->order == BZ_QUEUE_ORDER_PRIORITY &&

@@ -82,7 +82,7 @@ pub struct Timespec {
     nanoseconds: i64,
 }
 
-/// In place of the C library's, for `std::time::Instant`, and for this plug-in alone.
+/// Instead of the C library's, for `std::time::Instant`, and for this plug-in alone.
 #[no_mangle]
 pub unsafe extern "C" fn clock_gettime(_clock: i32, time: *mut Timespec) -> i32 {
     let mut now = 0;

@@ -21,7 +21,7 @@ pub use variant::*;
 /// `enum bz_status`.
 type Status = u32;
 
-/// What an operation waits for.
+/// The thing that an operation waits for.
 pub type Boxed<T> = Pin<Box<dyn Future<Output = T>>>;
 
 /// `struct bz_loop`.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::mem::{align_of, size_of};
 use std::ptr::null;
 
-/// What a variant claims, `BZ_CLAIM_...`: an oracle judges only what was claimed.
+/// The claims of a variant, `BZ_CLAIM_...`: an oracle judges only what was claimed.
 pub type Claims = u32;
 pub const FIFO: Claims = 0x1;
 pub const WAKE_IS_GRANT: Claims = 0x8;
@@ -53,7 +53,7 @@ pub trait Queue: Sized + 'static {
 
 /// An object in the memory that `init` receives.
 struct Object<T, G = ()> {
-    guards: Vec<G>, // of who holds a permit; any of them is released
+    guards: Vec<G>, // of the holders of permits; any one is released
     it: T,
     place: Place,
 }
@@ -321,7 +321,7 @@ impl Variant {
         }
     }
 
-    /// Whoever releases needs a guard, so it is never released too often.
+    /// A release needs a guard, so it is never released too often.
     pub const fn semaphore<T: Permits>(mut self) -> Self {
         self.permits[1] = &PermitOps::<T>::TABLE as *const _ as *const ();
         self

@@ -54,7 +54,7 @@ fn overtaken<G, F: Future<Output = G>>(acquire: impl Fn() -> F) -> usize {
     1000
 }
 
-/// Whether the second of two guests passes, when the first one has left.
+/// True if the second of two guests passes, when the first one has left.
 fn passes_alone<F: Future>(wait: impl Fn() -> F) -> bool {
     assert!(poll(&mut Box::pin(wait())).is_pending());
     poll(&mut Box::pin(wait())).is_ready()
