@@ -113,7 +113,7 @@ static void on_granted(struct crowd *crowd, struct client *client) {
 
 static void on_refused(struct crowd *crowd, struct client *client, enum bz_status status) {
     if (status != BZ_CANCELLED) {
-        bz_judge_object(
+        bz_judge_violate(
             crowd->scene.world->judge, "status", bz_judge_running(crowd->scene.world->judge), 0,
             "client-%u was answered with %s (%d); a request is answered with ok, or "
             "with cancelled after it was taken back",

@@ -86,7 +86,7 @@ static void report(struct scene *scene, enum bz_history_result result) {
         bz_judge_cut(judge, finding->message);
     } else {
         uint32_t task = bz_task_id(scene->clients[finding->client].task);
-        bz_judge_object(judge, oracles[result], task, scene->sut.object, "%s", finding->message);
+        bz_judge_violate(judge, oracles[result], task, scene->sut.object, "%s", finding->message);
     }
 }
 
@@ -135,11 +135,11 @@ static enum bz_status call(struct client *client, uint32_t op, const int64_t *ar
     client->is_requested = false;
     note_time(scene);
     report(scene, bz_history_call(scene->history, client->number, op, arguments));
-    bz_judge_opaque_calls(judge, scene->sut.object, word,
+    bz_judge_opaque_begin(judge, scene->sut.object, word,
                           description->argument_count > 0 ? (uint32_t)arguments[0] : 0);
     bz_sut_may_wait(scene->base.world);
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
-    bz_judge_opaque_returned(judge, scene->sut.object, word, status);
+    bz_judge_opaque_end(judge, scene->sut.object, word, status);
     note_end(client, status, answer);
     return status;
 }

@@ -383,9 +383,9 @@ void bz_judge_report(struct bz_judge *judge, enum bz_event_kind kind, uint32_t t
 
 /* Before and after an operation that may wait; right before one that never does (false: it was
  * refused). */
-void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op);
-void bz_judge_returns(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                      enum bz_status status);
+void bz_judge_call_begin(struct bz_judge *judge, uint32_t object, enum bz_op op);
+void bz_judge_call_end(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                       enum bz_status status);
 bool bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
 
 /* An operation that reports no return has returned `status`; `allowed`: the statuses that it may
@@ -393,9 +393,9 @@ bool bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint3
 void bz_judge_answers(struct bz_judge *judge, uint32_t object, enum bz_op op, enum bz_status status,
                       uint32_t allowed);
 
-/* bz_judge_returns() of an operation that may also return `excused`. */
-void bz_judge_returns_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                         enum bz_status status, uint32_t excused);
+/* bz_judge_call_end() of an operation that may also return `excused`. */
+void bz_judge_call_end_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                          enum bz_status status, uint32_t excused);
 
 /* The source breaks a rule: the run ends with this message, unless it has ended already. The second
  * one is about the "call" or "return" of an operation. */

@@ -22,7 +22,7 @@
  *     bz_judge_event()    what the runtime does: RESUME when a step of a task begins; SUSPEND or
  *                         EXIT when it ends; WAKE when what a suspended task waits for is done;
  *                         CANCEL when a cancel is requested, before it takes effect
- *     bz_judge_acquires() and others of objects.h
+ *     bz_judge_acquire_begin() and others of objects.h
  *                         what the program does: each operation before its call, and after its
  *                         return
  *     bz_judge_draw()     a choice of the program's own
@@ -237,8 +237,8 @@ void bz_judge_note(struct bz_judge *judge, uint32_t number);
 
 /* Reports a violation of `oracle`: `assertion` for the program's own checks. The first violation of
  * a run is its verdict. */
-void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t object,
-                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+void bz_judge_violate(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t object,
+                      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* After every step: the oracles judge the objects of the step. */
 void bz_judge_end_step(struct bz_judge *judge);

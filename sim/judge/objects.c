@@ -37,12 +37,12 @@ uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_
                                                                 .is_owned = true});
 }
 
-void bz_judge_acquires(struct bz_judge *judge, uint32_t object) {
-    bz_judge_calls(judge, object, BZ_OP_ACQUIRE);
+void bz_judge_acquire_begin(struct bz_judge *judge, uint32_t object) {
+    bz_judge_call_begin(judge, object, BZ_OP_ACQUIRE);
 }
 
-void bz_judge_acquired(struct bz_judge *judge, uint32_t object, enum bz_status status) {
-    bz_judge_returns(judge, object, BZ_OP_ACQUIRE, status);
+void bz_judge_acquire_end(struct bz_judge *judge, uint32_t object, enum bz_status status) {
+    bz_judge_call_end(judge, object, BZ_OP_ACQUIRE, status);
 }
 
 uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object) {
@@ -50,7 +50,7 @@ uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object) {
     return is_one ? judge->shadow.objects[object].holders : 0;
 }
 
-void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks) {
+void bz_judge_pool_keep(struct bz_judge *judge, uint32_t object, uint64_t locks) {
     if (!bz_judge_knows(judge, object)) {
         return;
     }
@@ -71,12 +71,12 @@ uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t c
                                                                 .claims = claims});
 }
 
-void bz_judge_waits(struct bz_judge *judge, uint32_t object) {
-    bz_judge_calls(judge, object, BZ_OP_WAIT);
+void bz_judge_wait_begin(struct bz_judge *judge, uint32_t object) {
+    bz_judge_call_begin(judge, object, BZ_OP_WAIT);
 }
 
-void bz_judge_waited(struct bz_judge *judge, uint32_t object, enum bz_status status) {
-    bz_judge_returns(judge, object, BZ_OP_WAIT, status);
+void bz_judge_wait_end(struct bz_judge *judge, uint32_t object, enum bz_status status) {
+    bz_judge_call_end(judge, object, BZ_OP_WAIT, status);
 }
 
 static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes,
@@ -91,7 +91,7 @@ static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_w
 }
 
 /* The waiters to wake; those that poll need no wake-up. */
-struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t number) {
+struct bz_judged_wakes bz_judge_set_begin(struct bz_judge *judge, uint32_t number) {
     if (!bz_judge_does(judge, number, BZ_OP_SET, 0)) {
         return (struct bz_judged_wakes){.due = 0};
     }
@@ -100,14 +100,14 @@ struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t number) {
     return (struct bz_judged_wakes){.so_far = object->wakes, .due = due};
 }
 
-void bz_judge_set(struct bz_judge *judge, uint32_t number, struct bz_judged_wakes wakes) {
+void bz_judge_set_end(struct bz_judge *judge, uint32_t number, struct bz_judged_wakes wakes) {
     if (bz_judge_knows(judge, number)) {
         bz_judge_shadow_object(judge, number)->permits = 1;
         notified(judge, number, wakes, BZ_OK);
     }
 }
 
-void bz_judge_clears(struct bz_judge *judge, uint32_t number) {
+void bz_judge_clear(struct bz_judge *judge, uint32_t number) {
     if (bz_judge_does(judge, number, BZ_OP_CLEAR, 0)) {
         bz_judge_shadow_object(judge, number)->permits = 0;
     }
@@ -132,18 +132,18 @@ static bool may_wait(enum bz_op op) {
     return op == BZ_OP_ACQUIRE || op == BZ_OP_WAIT || op == BZ_OP_PUT || op == BZ_OP_GET;
 }
 
-void bz_judge_opaque_calls(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg) {
+void bz_judge_opaque_begin(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg) {
     if (may_wait(op)) {
-        bz_judge_calls(judge, object, op);
+        bz_judge_call_begin(judge, object, op);
     } else {
         bz_judge_does(judge, object, op, arg);
     }
 }
 
-void bz_judge_opaque_returned(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                              enum bz_status status) {
+void bz_judge_opaque_end(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                         enum bz_status status) {
     if (may_wait(op)) {
-        bz_judge_returns(judge, object, op, status);
+        bz_judge_call_end(judge, object, op, status);
     } else if (status != BZ_OK) {
         bz_judge_answers(judge, object, op, status, 1u << BZ_OK);
     }
@@ -206,12 +206,12 @@ static void lend_lock(struct bz_judged_condition *condition, bool is_back) {
     judge->shadow.tasks[judge->shadow.running].holdings += is_back ? 1u : UINT32_MAX;
 }
 
-void bz_judge_condition_waits(struct bz_judged_condition *condition) {
+void bz_judge_condition_wait_begin(struct bz_judged_condition *condition) {
     struct bz_judge *judge = condition->judge;
     if (bz_judge_holders(judge, condition->lock) == 0) {
-        bz_judge_refuse(judge, "bz_judge_condition_waits() while nobody holds the lock");
+        bz_judge_refuse(judge, "bz_judge_condition_wait_begin() while nobody holds the lock");
     }
-    bz_judge_calls(judge, condition->object, BZ_OP_WAIT);
+    bz_judge_call_begin(judge, condition->object, BZ_OP_WAIT);
     judge->shadow.tasks[judge->shadow.running].owes_wake = 0;
     lend_lock(condition, false);
 }
@@ -234,15 +234,15 @@ static void note_debt(struct bz_judged_condition *condition, uint32_t id, enum b
     task->owes_wake = 0;
 }
 
-void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
-                               enum bz_status status) {
+void bz_judge_condition_wait_end(struct bz_judged_condition *condition, bool is_locked,
+                                 enum bz_status status) {
     struct bz_judge *judge = condition->judge;
     uint32_t task = judge->shadow.running;
     bool others_hold = bz_judge_shadow_object(judge, condition->lock)->holders > 0;
     lend_lock(condition, true);
     bz_judge_settle(judge);
     note_debt(condition, task, status);
-    bz_judge_returns(judge, condition->object, BZ_OP_WAIT, status);
+    bz_judge_call_end(judge, condition->object, BZ_OP_WAIT, status);
     bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_RELOCKED,
                                               .task = task,
                                               .object = condition->object,
@@ -259,19 +259,22 @@ static void used(struct bz_judged_condition *condition, bool is_free, enum bz_st
                                               .numbers = {is_free}});
 }
 
-void bz_judge_condition_misuses(struct bz_judged_condition *condition) {
+void bz_judge_condition_misuse_begin(struct bz_judged_condition *condition) {
     if (bz_judge_holders(condition->judge, condition->lock) != 0) {
-        bz_judge_refuse(condition->judge, "bz_judge_condition_misuses() while the lock is held");
+        bz_judge_refuse(condition->judge,
+                        "bz_judge_condition_misuse_begin() while the lock is held");
     }
-    bz_judge_calls(condition->judge, condition->object, BZ_OP_WAIT);
+    bz_judge_call_begin(condition->judge, condition->object, BZ_OP_WAIT);
 }
 
-void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status) {
-    bz_judge_returns_or(condition->judge, condition->object, BZ_OP_WAIT, status, 1u << BZ_NOT_HELD);
+void bz_judge_condition_misuse_end(struct bz_judged_condition *condition, enum bz_status status) {
+    bz_judge_call_end_or(condition->judge, condition->object, BZ_OP_WAIT, status,
+                         1u << BZ_NOT_HELD);
     used(condition, true, status);
 }
 
-struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, uint32_t count) {
+struct bz_judged_wakes bz_judge_notify_begin(struct bz_judged_condition *condition,
+                                             uint32_t count) {
     struct bz_judge *judge = condition->judge;
     bz_judge_does(judge, condition->object, BZ_OP_NOTIFY, count);
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, condition->object);
@@ -280,8 +283,8 @@ struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, 
                                     .is_free = bz_judge_holders(judge, condition->lock) == 0};
 }
 
-void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
-                       enum bz_status status) {
+void bz_judge_notify_end(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
+                         enum bz_status status) {
     struct bz_judge *judge = condition->judge;
     bz_judge_settle(judge);
     bz_judge_shadow_object(judge, condition->object)->wakes_due += status == BZ_OK ? wakes.due : 0;
@@ -315,10 +318,10 @@ void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barr
     *barrier = (struct bz_judged_barrier){.judge = judge, .object = object, .parties = parties};
 }
 
-struct bz_judged_pass bz_judge_barrier_waits(struct bz_judged_barrier *barrier) {
+struct bz_judged_pass bz_judge_barrier_wait_begin(struct bz_judged_barrier *barrier) {
     struct bz_judge *judge = barrier->judge;
     uint32_t task = judge->shadow.running;
-    bz_judge_calls(judge, barrier->object, BZ_OP_WAIT);
+    bz_judge_call_begin(judge, barrier->object, BZ_OP_WAIT);
     barrier->arrived++;
     return (struct bz_judged_pass){.steps = judge->shadow.tasks[task].next_step,
                                    .breaks = barrier->breaks};
@@ -337,16 +340,16 @@ static void passes(struct bz_judged_barrier *barrier, uint32_t index) {
                                                        .numbers = {index}});
 }
 
-void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
-                             uint32_t index, enum bz_status status) {
+void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
+                               uint32_t index, enum bz_status status) {
     struct bz_judge *judge = barrier->judge;
     bz_judge_settle(judge);
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool was_woken = task->await == BZ_AWAIT_WOKEN ||
                      task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
     bool is_broken = barrier->is_aborted || pass.breaks != barrier->breaks;
-    bz_judge_returns_or(judge, barrier->object, BZ_OP_WAIT, status,
-                        is_broken ? 1u << BZ_BROKEN : 0);
+    bz_judge_call_end_or(judge, barrier->object, BZ_OP_WAIT, status,
+                         is_broken ? 1u << BZ_BROKEN : 0);
     if (status == BZ_OK && pass.breaks == barrier->breaks) {
         passes(barrier, index);
     } else if (status != BZ_OK && (status != BZ_CANCELLED || !was_woken)) {
@@ -356,7 +359,7 @@ void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged
 
 /* A task inside returns BZ_BROKEN, is held back for a later round, or passes with a round that was
  * complete before. */
-void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op) {
+void bz_judge_barrier_break(struct bz_judged_barrier *barrier, enum bz_op op) {
     bz_judge_does(barrier->judge, barrier->object, op, 0);
     barrier->breaks++;
     barrier->is_aborted = op == BZ_OP_ABORT;
@@ -367,8 +370,9 @@ void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op) {
 
 /* --- timeout scope ---------------------------------------------------------------------------- */
 
-void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
-                           struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling) {
+void bz_judge_scope_enter_begin(struct bz_judge *judge, struct bz_judged_scope *scope,
+                                struct bz_judged_scope *outer, uint64_t due_ns,
+                                uint32_t cancelling) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     *scope = (struct bz_judged_scope){.judge = judge,
                                       .outer = outer,
@@ -378,11 +382,11 @@ void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope
                                       .was_pending = task->cancel_pending};
 }
 
-void bz_judge_entered_scope(const struct bz_judged_scope *scope, enum bz_status status) {
+void bz_judge_scope_enter_end(const struct bz_judged_scope *scope, enum bz_status status) {
     bz_judge_answers(scope->judge, 0, BZ_OP_RUN, status, 1u << BZ_OK);
 }
 
-void bz_judge_leaves_scope(struct bz_judged_scope *scope, uint32_t cancelling) {
+void bz_judge_scope_exit_begin(struct bz_judged_scope *scope, uint32_t cancelling) {
     const struct bz_judge *judge = scope->judge;
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     uint32_t requests = task->cancels - scope->cancels;
@@ -390,8 +394,8 @@ void bz_judge_leaves_scope(struct bz_judged_scope *scope, uint32_t cancelling) {
     scope->taken_back = requests > left ? requests - left : 0;
 }
 
-void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,
-                         uint32_t cancelling) {
+void bz_judge_scope_exit_end(struct bz_judged_scope *scope, enum bz_status body,
+                             enum bz_status status, uint32_t cancelling) {
     struct bz_judge *judge = scope->judge;
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     uint32_t requests = task->cancels - scope->cancels - scope->taken_back;

@@ -28,9 +28,9 @@ struct bz_introspection {
     bool (*locked)(void *instance);
     uint32_t (*queued)(void *instance); /* entries of its queues; not needed with `view` */
     /* At the end of a step after which tasks wait, and nothing is under way to wake one. Calls
-     * bz_judge_object() if one should not wait. For an object that a model judges. */
+     * bz_judge_violate() if one should not wait. For an object that a model judges. */
     void (*at_rest)(void *instance);
-    /* Nothing can run until then: see bz_judge_idle(). Calls bz_judge_object() if a waiter should
+    /* Nothing can run until then: see bz_judge_idle(). Calls bz_judge_violate() if a waiter should
      * be woken earlier. Likewise. */
     void (*idle)(void *instance, uint64_t until_ns);
 };
@@ -44,24 +44,24 @@ uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_
                               uint32_t claims, uint64_t permits,
                               const struct bz_introspection *look);
 
-void bz_judge_acquires(struct bz_judge *judge, uint32_t object);
-void bz_judge_acquired(struct bz_judge *judge, uint32_t object, enum bz_status status);
-void bz_judge_releases(struct bz_judge *judge, uint32_t object);
-void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status status);
+void bz_judge_acquire_begin(struct bz_judge *judge, uint32_t object);
+void bz_judge_acquire_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
+void bz_judge_release_begin(struct bz_judge *judge, uint32_t object);
+void bz_judge_release_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
 
 /* Permits that tasks own now. */
 uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object);
 
 /* At the end of a run: no key of a pool is in use, and it still keeps this many locks. */
-void bz_judge_pool_keeps(struct bz_judge *judge, uint32_t object, uint64_t locks);
+void bz_judge_pool_keep(struct bz_judge *judge, uint32_t object, uint64_t locks);
 
 /* --- event: a flag that tasks wait for -------------------------------------------------------- */
 
 uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
                             const struct bz_introspection *look);
 
-void bz_judge_waits(struct bz_judge *judge, uint32_t object);
-void bz_judge_waited(struct bz_judge *judge, uint32_t object, enum bz_status status);
+void bz_judge_wait_begin(struct bz_judge *judge, uint32_t object);
+void bz_judge_wait_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
 
 /* The state of a set or a notification, kept by its caller between the two calls. */
 struct bz_judged_wakes {
@@ -71,9 +71,9 @@ struct bz_judged_wakes {
 };
 
 /* Before and after a set, which must wake every waiter. Right before a clear. */
-struct bz_judged_wakes bz_judge_sets(struct bz_judge *judge, uint32_t object);
-void bz_judge_set(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes);
-void bz_judge_clears(struct bz_judge *judge, uint32_t object);
+struct bz_judged_wakes bz_judge_set_begin(struct bz_judge *judge, uint32_t object);
+void bz_judge_set_end(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes);
+void bz_judge_clear(struct bz_judge *judge, uint32_t object);
 
 /* --- condition, with its lock ----------------------------------------------------------------- */
 
@@ -97,18 +97,18 @@ struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const 
                                                   const struct bz_introspection *look);
 
 /* Before and after a wait. `is_locked`: whether the lock is held right after it. */
-void bz_judge_condition_waits(struct bz_judged_condition *condition);
-void bz_judge_condition_waited(struct bz_judged_condition *condition, bool is_locked,
-                               enum bz_status status);
+void bz_judge_condition_wait_begin(struct bz_judged_condition *condition);
+void bz_judge_condition_wait_end(struct bz_judged_condition *condition, bool is_locked,
+                                 enum bz_status status);
 
 /* Before and after a wait without the lock, while no task holds it. */
-void bz_judge_condition_misuses(struct bz_judged_condition *condition);
-void bz_judge_condition_misused(struct bz_judged_condition *condition, enum bz_status status);
+void bz_judge_condition_misuse_begin(struct bz_judged_condition *condition);
+void bz_judge_condition_misuse_end(struct bz_judged_condition *condition, enum bz_status status);
 
 /* Before and after a notification for `count` waiters. */
-struct bz_judged_wakes bz_judge_notifies(struct bz_judged_condition *condition, uint32_t count);
-void bz_judge_notified(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
-                       enum bz_status status);
+struct bz_judged_wakes bz_judge_notify_begin(struct bz_judged_condition *condition, uint32_t count);
+void bz_judge_notify_end(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
+                         enum bz_status status);
 
 /* --- barrier ---------------------------------------------------------------------------------- */
 
@@ -136,12 +136,12 @@ void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barr
                           const char *name, uint32_t parties, uint32_t claims,
                           const struct bz_introspection *look);
 
-struct bz_judged_pass bz_judge_barrier_waits(struct bz_judged_barrier *barrier);
-void bz_judge_barrier_waited(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
-                             uint32_t index, enum bz_status status);
+struct bz_judged_pass bz_judge_barrier_wait_begin(struct bz_judged_barrier *barrier);
+void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
+                               uint32_t index, enum bz_status status);
 
 /* Right before an abort or a reset: `op` is BZ_OP_ABORT or BZ_OP_RESET. */
-void bz_judge_barrier_breaks(struct bz_judged_barrier *barrier, enum bz_op op);
+void bz_judge_barrier_break(struct bz_judged_barrier *barrier, enum bz_op op);
 
 /* --- queue ------------------------------------------------------------------------------------ */
 
@@ -172,17 +172,17 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
 
 /* Before and after a put, which passes the returned value; before and after a get. Right before
  * those, of one that must not wait: it may return BZ_FULL or BZ_EMPTY. */
-void bz_judge_tries(struct bz_judged_queue *queue);
-uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority);
-void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status);
-void bz_judge_gets(struct bz_judged_queue *queue);
-void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status status);
+void bz_judge_try(struct bz_judged_queue *queue);
+uint32_t bz_judge_put_begin(struct bz_judged_queue *queue, int64_t priority);
+void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_status status);
+void bz_judge_get_begin(struct bz_judged_queue *queue);
+void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_status status);
 
 /* Before and after a shutdown; before and after a task_done. */
-void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate);
-void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate);
-void bz_judge_says_done(struct bz_judged_queue *queue);
-void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status);
+void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate);
+void bz_judge_shutdown_end(struct bz_judged_queue *queue, bool is_immediate);
+void bz_judge_task_done_begin(struct bz_judged_queue *queue);
+void bz_judge_task_done_end(struct bz_judged_queue *queue, enum bz_status status);
 
 /* Before and after a join: a wait until every item is done. The caller keeps what the first one
  * returns. */
@@ -190,25 +190,25 @@ struct bz_judged_join {
     uint32_t cancels; /* requests to the task before it */
     bool was_pending; /* one was undelivered */
 };
-struct bz_judged_join bz_judge_joins(struct bz_judged_queue *queue);
-void bz_judge_joined(struct bz_judged_queue *queue, struct bz_judged_join join,
-                     enum bz_status status);
+struct bz_judged_join bz_judge_join_begin(struct bz_judged_queue *queue);
+void bz_judge_join_end(struct bz_judged_queue *queue, struct bz_judged_join join,
+                       enum bz_status status);
 
 /* At the end, when the rest was taken out: every item that was put must have been got. */
-void bz_judge_queue_ends(struct bz_judged_queue *queue);
+void bz_judge_queue_end(struct bz_judged_queue *queue);
 
 /* --- an object that a model judges ------------------------------------------------------------ */
 
-/* The keeper of its history (sim/model/history.h) calls bz_judge_object(). `look`: at_rest and idle
- * alone. */
+/* The keeper of its history (sim/model/history.h) calls bz_judge_violate(). `look`: at_rest and
+ * idle alone. */
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                              uint32_t claims, const struct bz_introspection *look);
 
 /* Before and after an operation: BZ_OP_ACQUIRE, _WAIT, _PUT or _GET for one that may wait. Others
  * report no return. `arg` is for the trace. */
-void bz_judge_opaque_calls(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
-void bz_judge_opaque_returned(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                              enum bz_status status);
+void bz_judge_opaque_begin(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
+void bz_judge_opaque_end(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                         enum bz_status status);
 
 /* --- timeout scope ---------------------------------------------------------------------------- */
 
@@ -226,14 +226,15 @@ struct bz_judged_scope {
 /* `outer`: the scope that the task is already in; NULL: none. `cancelling`: the task's count of
  * requests, at entry and after the exit. `body` and `status`: what the body and the exit returned.
  * The second one is called right after the enter, with what it returned. */
-void bz_judge_enters_scope(struct bz_judge *judge, struct bz_judged_scope *scope,
-                           struct bz_judged_scope *outer, uint64_t due_ns, uint32_t cancelling);
-void bz_judge_entered_scope(const struct bz_judged_scope *scope, enum bz_status status);
+void bz_judge_scope_enter_begin(struct bz_judge *judge, struct bz_judged_scope *scope,
+                                struct bz_judged_scope *outer, uint64_t due_ns,
+                                uint32_t cancelling);
+void bz_judge_scope_enter_end(const struct bz_judged_scope *scope, enum bz_status status);
 /* Right before the exit, where others than judged scopes may have taken requests back inside:
  * `cancelling` is the task's count then. The caller may have changed `due_ns` meanwhile. */
-void bz_judge_leaves_scope(struct bz_judged_scope *scope, uint32_t cancelling);
-void bz_judge_left_scope(struct bz_judged_scope *scope, enum bz_status body, enum bz_status status,
-                         uint32_t cancelling);
+void bz_judge_scope_exit_begin(struct bz_judged_scope *scope, uint32_t cancelling);
+void bz_judge_scope_exit_end(struct bz_judged_scope *scope, enum bz_status body,
+                             enum bz_status status, uint32_t cancelling);
 
 BZ_END_DECLS
 

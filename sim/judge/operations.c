@@ -93,7 +93,8 @@ void bz_judge_settle(struct bz_judge *judge) {
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-__attribute__((hot)) void bz_judge_calls(struct bz_judge *judge, uint32_t object, enum bz_op op) {
+__attribute__((hot)) void bz_judge_call_begin(struct bz_judge *judge, uint32_t object,
+                                              enum bz_op op) {
     bz_judge_settle_call(judge);
     const struct bz_shadow *shadow = &judge->shadow;
     bool is_inside = (shadow->tasks[shadow->running].op != BZ_OP_NONE) | (judge->loop_calls != 0);
@@ -198,8 +199,8 @@ static __attribute__((hot, noinline)) void returns_at_once(struct bz_judge *judg
     bz_judge_noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
-__attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t number, enum bz_op op,
-                                           enum bz_status status) {
+__attribute__((hot)) void bz_judge_call_end(struct bz_judge *judge, uint32_t number, enum bz_op op,
+                                            enum bz_status status) {
     bool is_at_once = (judge->call.kind != 0) & (judge->call.object == number);
     if (is_at_once || is_of_loop(judge, number, op)) {
         returns_at_once(judge, number, op, status);
@@ -208,11 +209,11 @@ __attribute__((hot)) void bz_judge_returns(struct bz_judge *judge, uint32_t numb
     }
 }
 
-void bz_judge_returns_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                         enum bz_status status, uint32_t excused) {
+void bz_judge_call_end_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
+                          enum bz_status status, uint32_t excused) {
     uint32_t task = judge->shadow.running;
     judge->shadow.tasks[task].excused = (uint16_t)excused;
-    bz_judge_returns(judge, object, op, status);
+    bz_judge_call_end(judge, object, op, status);
     judge->shadow.tasks[task].excused = 0;
 }
 
@@ -246,7 +247,7 @@ uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
 
 /* Counts the release as accepted at the call, because grants happen inside it; a refusal reverts
  * this. */
-__attribute__((hot)) void bz_judge_releases(struct bz_judge *judge, uint32_t number) {
+__attribute__((hot)) void bz_judge_release_begin(struct bz_judge *judge, uint32_t number) {
     bz_judge_settle_call(judge);
     if (__builtin_expect(number - 1 >= judge->shadow.object_count, 0)) {
         bz_judge_refuse_call(judge, "call", BZ_OP_RELEASE, number, BZ_OK);
@@ -299,7 +300,7 @@ static __attribute__((noinline, cold)) void refused(struct bz_judge *judge, uint
     bz_judge_noted(judge, event_of(judge, BZ_EVENT_RETURN, number, BZ_OP_RELEASE, status));
 }
 
-void bz_judge_released(struct bz_judge *judge, uint32_t object, enum bz_status status) {
+void bz_judge_release_end(struct bz_judge *judge, uint32_t object, enum bz_status status) {
     if (__builtin_expect(status != BZ_OK, 0)) {
         refused(judge, object, status);
     }

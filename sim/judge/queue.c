@@ -77,7 +77,7 @@ static void hand_on(struct bz_judged_queue *queue, uint32_t object) {
 
 /* --- what a put and a get may return ---------------------------------------------------------- */
 
-void bz_judge_tries(struct bz_judged_queue *queue) {
+void bz_judge_try(struct bz_judged_queue *queue) {
     struct bz_judge *judge = queue->judge;
     judge->shadow.tasks[judge->shadow.running].tries = true;
 }
@@ -119,16 +119,17 @@ static uint32_t new_item(struct bz_judged_queue *queue, int64_t priority) {
     return value;
 }
 
-uint32_t bz_judge_puts(struct bz_judged_queue *queue, int64_t priority) {
+uint32_t bz_judge_put_begin(struct bz_judged_queue *queue, int64_t priority) {
     uint32_t value = new_item(queue, priority);
     queue->putting++;
-    bz_judge_calls(queue->judge, queue->slots, BZ_OP_PUT);
+    bz_judge_call_begin(queue->judge, queue->slots, BZ_OP_PUT);
     return value;
 }
 
-void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status status) {
+void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_status status) {
     if (!bz_queue_knows(queue, value)) {
-        bz_judge_refuse(queue->judge, "bz_judge_put() of item %u of %u", value, queue->item_count);
+        bz_judge_refuse(queue->judge, "bz_judge_put_end() of item %u of %u", value,
+                        queue->item_count);
         return;
     }
     struct bz_judged_item *item = &queue->ledger[value];
@@ -136,7 +137,7 @@ void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status 
      * is free again. */
     bool was_got = item->state == BZ_ITEM_GOT;
     bool is_free = status == BZ_OK && was_got && bring_slot(queue);
-    bz_judge_returns_or(queue->judge, queue->slots, BZ_OP_PUT, status, excuses(queue, BZ_OP_PUT));
+    bz_judge_call_end_or(queue->judge, queue->slots, BZ_OP_PUT, status, excuses(queue, BZ_OP_PUT));
     queue->putting--;
     if (status != BZ_OK) {
         moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
@@ -158,17 +159,17 @@ void bz_judge_put(struct bz_judged_queue *queue, uint32_t value, enum bz_status 
 
 /* --- get -------------------------------------------------------------------------------------- */
 
-void bz_judge_gets(struct bz_judged_queue *queue) {
-    bz_judge_calls(queue->judge, queue->items, BZ_OP_GET);
+void bz_judge_get_begin(struct bz_judged_queue *queue) {
+    bz_judge_call_begin(queue->judge, queue->items, BZ_OP_GET);
 }
 
-void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status status) {
+void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_status status) {
     bool is_item = status == BZ_OK && bz_queue_may_give(queue, value);
     bool is_counted = is_item && queue->ledger[value].state == BZ_ITEM_IN;
     if (is_item && !is_counted) {
         bring_item(queue); /* its put has not returned, or it was dropped */
     }
-    bz_judge_returns_or(queue->judge, queue->items, BZ_OP_GET, status, excuses(queue, BZ_OP_GET));
+    bz_judge_call_end_or(queue->judge, queue->items, BZ_OP_GET, status, excuses(queue, BZ_OP_GET));
     if (status != BZ_OK) {
         moment(queue, BZ_MOMENT_GET_FAILED, 0, status);
         moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_GET, status);
@@ -191,13 +192,13 @@ void bz_judge_got(struct bz_judged_queue *queue, uint64_t value, enum bz_status 
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-void bz_judge_shuts_down(struct bz_judged_queue *queue, bool is_immediate) {
+void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate) {
     bz_judge_does(queue->judge, queue->items, BZ_OP_SHUTDOWN, is_immediate);
 }
 
 /* After a shutdown no waiter waits forever, so lost wake-ups are not judged by counting. An
  * immediate one drops the items. */
-void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate) {
+void bz_judge_shutdown_end(struct bz_judged_queue *queue, bool is_immediate) {
     struct bz_shadow_object *items = bz_judge_shadow_object(queue->judge, queue->items);
     struct bz_shadow_object *slots = bz_judge_shadow_object(queue->judge, queue->slots);
     queue->is_closed = true;
@@ -212,25 +213,25 @@ void bz_judge_shut_down(struct bz_judged_queue *queue, bool is_immediate) {
     }
 }
 
-void bz_judge_says_done(struct bz_judged_queue *queue) {
+void bz_judge_task_done_begin(struct bz_judged_queue *queue) {
     bz_judge_does(queue->judge, queue->items, BZ_OP_DONE, 0);
 }
 
-void bz_judge_said_done(struct bz_judged_queue *queue, enum bz_status status) {
+void bz_judge_task_done_end(struct bz_judged_queue *queue, enum bz_status status) {
     moment(queue, BZ_MOMENT_SAID_DONE, 0, status);
     bz_judge_answers(queue->judge, queue->items, BZ_OP_DONE, status,
                      1u << BZ_OK | 1u << BZ_INVALID_STATE);
     queue->unfinished -= status == BZ_OK && queue->unfinished > 0;
 }
 
-struct bz_judged_join bz_judge_joins(struct bz_judged_queue *queue) {
+struct bz_judged_join bz_judge_join_begin(struct bz_judged_queue *queue) {
     const struct bz_shadow *shadow = &queue->judge->shadow;
     const struct bz_shadow_task *task = &shadow->tasks[shadow->running];
     return (struct bz_judged_join){.cancels = task->cancels, .was_pending = task->cancel_pending};
 }
 
-void bz_judge_joined(struct bz_judged_queue *queue, struct bz_judged_join join,
-                     enum bz_status status) {
+void bz_judge_join_end(struct bz_judged_queue *queue, struct bz_judged_join join,
+                       enum bz_status status) {
     const struct bz_shadow *shadow = &queue->judge->shadow;
     bool is_asked = join.was_pending || shadow->tasks[shadow->running].cancels != join.cancels;
     bz_judge_answers(queue->judge, queue->items, BZ_OP_JOIN, status,
@@ -238,7 +239,7 @@ void bz_judge_joined(struct bz_judged_queue *queue, struct bz_judged_join join,
                          (queue->is_closed ? 1u << BZ_CLOSED : 0));
 }
 
-void bz_judge_queue_ends(struct bz_judged_queue *queue) {
+void bz_judge_queue_end(struct bz_judged_queue *queue) {
     for (uint32_t value = 1; value <= queue->item_count; value++) {
         if (queue->ledger[value].state == BZ_ITEM_IN) {
             moment(queue, BZ_MOMENT_LEFT_OVER, value, BZ_OK);

@@ -103,8 +103,8 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
     judge->end = BZ_RUN_VIOLATED;
 }
 
-void bz_judge_object(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t number,
-                     const char *format, ...) {
+void bz_judge_violate(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t number,
+                      const char *format, ...) {
     if (oracle == NULL) {
         bz_judge_refuse(judge, "an objection needs the name of an oracle");
         return;
@@ -163,7 +163,7 @@ void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) 
                           "%s, after the run, or when it was repeated at other addresses", how);
     } else {
         describe_place(judge, op, object, place, sizeof place);
-        bz_judge_object(judge, oracle, judge->shadow.running, object, "%s, %s", how, place);
+        bz_judge_violate(judge, oracle, judge->shadow.running, object, "%s, %s", how, place);
         bz_judge_settle(judge);
     }
     judge->stats.steps += judge->is_ended ? 0 : judge->step;

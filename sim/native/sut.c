@@ -57,12 +57,12 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
 }
 
 static __attribute__((noinline, cold)) void acquires(const struct bz_sut_permits *sut) {
-    bz_judge_acquires(sut->world->judge, sut->object);
+    bz_judge_acquire_begin(sut->world->judge, sut->object);
 }
 
 static __attribute__((noinline, cold)) void acquired(const struct bz_sut_permits *sut,
                                                      enum bz_status status) {
-    bz_judge_acquired(sut->world->judge, sut->object, status);
+    bz_judge_acquire_end(sut->world->judge, sut->object, status);
 }
 
 __attribute__((noinline, cold)) enum bz_status bz_sut_acquire_apart(struct bz_sut_permits *sut) {
@@ -74,10 +74,10 @@ __attribute__((noinline, cold)) enum bz_status bz_sut_acquire_apart(struct bz_su
 }
 
 __attribute__((noinline, cold)) enum bz_status bz_sut_release_apart(struct bz_sut_permits *sut) {
-    bz_judge_releases(sut->world->judge, sut->object);
+    bz_judge_release_begin(sut->world->judge, sut->object);
     enum bz_status status = sut->ops->release(sut->instance);
     if (status != BZ_OK) {
-        bz_judge_released(sut->world->judge, sut->object, status);
+        bz_judge_release_end(sut->world->judge, sut->object, status);
     }
     return status;
 }
@@ -108,21 +108,21 @@ enum bz_status bz_sut_event_init(struct bz_sut_event *sut, struct bz_world *worl
 }
 
 enum bz_status bz_sut_event_wait(struct bz_sut_event *sut) {
-    bz_judge_waits(sut->world->judge, sut->object);
+    bz_judge_wait_begin(sut->world->judge, sut->object);
     bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->wait(sut->instance);
-    bz_judge_waited(sut->world->judge, sut->object, status);
+    bz_judge_wait_end(sut->world->judge, sut->object, status);
     return status;
 }
 
 void bz_sut_event_set(struct bz_sut_event *sut) {
-    struct bz_judged_wakes wakes = bz_judge_sets(sut->world->judge, sut->object);
+    struct bz_judged_wakes wakes = bz_judge_set_begin(sut->world->judge, sut->object);
     sut->ops->set(sut->instance);
-    bz_judge_set(sut->world->judge, sut->object, wakes);
+    bz_judge_set_end(sut->world->judge, sut->object, wakes);
 }
 
 void bz_sut_event_clear(struct bz_sut_event *sut) {
-    bz_judge_clears(sut->world->judge, sut->object);
+    bz_judge_clear(sut->world->judge, sut->object);
     sut->ops->clear(sut->instance);
 }
 
@@ -147,40 +147,40 @@ enum bz_status bz_sut_condition_init(struct bz_sut_condition *sut, struct bz_wor
 }
 
 enum bz_status bz_sut_condition_acquire(struct bz_sut_condition *sut) {
-    bz_judge_acquires(sut->world->judge, sut->judged.lock);
+    bz_judge_acquire_begin(sut->world->judge, sut->judged.lock);
     bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->acquire(sut->instance);
-    bz_judge_acquired(sut->world->judge, sut->judged.lock, status);
+    bz_judge_acquire_end(sut->world->judge, sut->judged.lock, status);
     return status;
 }
 
 enum bz_status bz_sut_condition_release(struct bz_sut_condition *sut) {
-    bz_judge_releases(sut->world->judge, sut->judged.lock);
+    bz_judge_release_begin(sut->world->judge, sut->judged.lock);
     enum bz_status status = sut->ops->release(sut->instance);
-    bz_judge_released(sut->world->judge, sut->judged.lock, status);
+    bz_judge_release_end(sut->world->judge, sut->judged.lock, status);
     return status;
 }
 
 enum bz_status bz_sut_condition_wait(struct bz_sut_condition *sut) {
-    bz_judge_condition_waits(&sut->judged);
+    bz_judge_condition_wait_begin(&sut->judged);
     bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->wait(sut->instance);
-    bz_judge_condition_waited(&sut->judged, sut->ops->locked(sut->instance), status);
+    bz_judge_condition_wait_end(&sut->judged, sut->ops->locked(sut->instance), status);
     return status;
 }
 
 enum bz_status bz_sut_condition_misuse(struct bz_sut_condition *sut) {
-    bz_judge_condition_misuses(&sut->judged);
+    bz_judge_condition_misuse_begin(&sut->judged);
     bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->wait(sut->instance);
-    bz_judge_condition_misused(&sut->judged, status);
+    bz_judge_condition_misuse_end(&sut->judged, status);
     return status;
 }
 
 enum bz_status bz_sut_condition_notify(struct bz_sut_condition *sut, uint32_t count) {
-    struct bz_judged_wakes wakes = bz_judge_notifies(&sut->judged, count);
+    struct bz_judged_wakes wakes = bz_judge_notify_begin(&sut->judged, count);
     enum bz_status status = sut->ops->notify(sut->instance, count);
-    bz_judge_notified(&sut->judged, wakes, status);
+    bz_judge_notify_end(&sut->judged, wakes, status);
     return status;
 }
 
@@ -201,16 +201,16 @@ enum bz_status bz_sut_barrier_init(struct bz_sut_barrier *sut, struct bz_world *
 }
 
 enum bz_status bz_sut_barrier_wait(struct bz_sut_barrier *sut, uint32_t *index) {
-    struct bz_judged_pass pass = bz_judge_barrier_waits(&sut->judged);
+    struct bz_judged_pass pass = bz_judge_barrier_wait_begin(&sut->judged);
     bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->wait(sut->instance, index);
-    bz_judge_barrier_waited(&sut->judged, pass, *index, status);
+    bz_judge_barrier_wait_end(&sut->judged, pass, *index, status);
     return status;
 }
 
 bool bz_sut_barrier_abort(struct bz_sut_barrier *sut) {
     if (sut->ops->abort != NULL) {
-        bz_judge_barrier_breaks(&sut->judged, BZ_OP_ABORT);
+        bz_judge_barrier_break(&sut->judged, BZ_OP_ABORT);
         sut->ops->abort(sut->instance);
     }
     return sut->ops->abort != NULL;
@@ -218,7 +218,7 @@ bool bz_sut_barrier_abort(struct bz_sut_barrier *sut) {
 
 bool bz_sut_barrier_reset(struct bz_sut_barrier *sut) {
     if (sut->ops->reset != NULL) {
-        bz_judge_barrier_breaks(&sut->judged, BZ_OP_RESET);
+        bz_judge_barrier_break(&sut->judged, BZ_OP_RESET);
         sut->ops->reset(sut->instance);
     }
     return sut->ops->reset != NULL;
@@ -244,20 +244,20 @@ enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *worl
 
 static enum bz_status put(struct bz_sut_queue *sut, int64_t priority,
                           enum bz_status (*operation)(void *, uint64_t, int64_t)) {
-    uint32_t value = bz_judge_puts(&sut->judged, priority);
+    uint32_t value = bz_judge_put_begin(&sut->judged, priority);
     bz_sut_may_wait(sut->world);
     enum bz_status status = operation(sut->instance, value, priority);
-    bz_judge_put(&sut->judged, value, status);
+    bz_judge_put_end(&sut->judged, value, status);
     return status;
 }
 
 static enum bz_status get(struct bz_sut_queue *sut,
                           enum bz_status (*operation)(void *, uint64_t *)) {
     uint64_t value = 0;
-    bz_judge_gets(&sut->judged);
+    bz_judge_get_begin(&sut->judged);
     bz_sut_may_wait(sut->world);
     enum bz_status status = operation(sut->instance, &value);
-    bz_judge_got(&sut->judged, value, status);
+    bz_judge_get_end(&sut->judged, value, status);
     return status;
 }
 
@@ -266,7 +266,7 @@ enum bz_status bz_sut_queue_put(struct bz_sut_queue *sut, int64_t priority) {
 }
 
 enum bz_status bz_sut_queue_try_put(struct bz_sut_queue *sut, int64_t priority) {
-    bz_judge_tries(&sut->judged);
+    bz_judge_try(&sut->judged);
     return put(sut, priority, sut->ops->try_put);
 }
 
@@ -275,15 +275,15 @@ enum bz_status bz_sut_queue_get(struct bz_sut_queue *sut) {
 }
 
 enum bz_status bz_sut_queue_try_get(struct bz_sut_queue *sut) {
-    bz_judge_tries(&sut->judged);
+    bz_judge_try(&sut->judged);
     return get(sut, sut->ops->try_get);
 }
 
 bool bz_sut_queue_shutdown(struct bz_sut_queue *sut, bool is_immediate) {
     if (sut->ops->shutdown != NULL) {
-        bz_judge_shuts_down(&sut->judged, is_immediate);
+        bz_judge_shutdown_begin(&sut->judged, is_immediate);
         sut->ops->shutdown(sut->instance, is_immediate);
-        bz_judge_shut_down(&sut->judged, is_immediate);
+        bz_judge_shutdown_end(&sut->judged, is_immediate);
     }
     return sut->ops->shutdown != NULL;
 }
@@ -292,9 +292,9 @@ enum bz_status bz_sut_queue_task_done(struct bz_sut_queue *sut) {
     if (sut->ops->task_done == NULL) {
         return BZ_INVALID_STATE;
     }
-    bz_judge_says_done(&sut->judged);
+    bz_judge_task_done_begin(&sut->judged);
     enum bz_status status = sut->ops->task_done(sut->instance);
-    bz_judge_said_done(&sut->judged, status);
+    bz_judge_task_done_end(&sut->judged, status);
     return status;
 }
 
@@ -302,9 +302,9 @@ enum bz_status bz_sut_queue_join(struct bz_sut_queue *sut) {
     if (sut->ops->join == NULL) {
         return BZ_INVALID_STATE;
     }
-    struct bz_judged_join join = bz_judge_joins(&sut->judged);
+    struct bz_judged_join join = bz_judge_join_begin(&sut->judged);
     enum bz_status status = sut->ops->join(sut->instance);
-    bz_judge_joined(&sut->judged, join, status);
+    bz_judge_join_end(&sut->judged, join, status);
     return status;
 }
 
@@ -319,7 +319,7 @@ void bz_sut_queue_finish(struct bz_sut_queue *sut) {
         enum bz_status status = bz_sut_queue_task_done(sut); /* one too many */
         (void)status;                                        /* the oracle misuse judges it */
     }
-    bz_judge_queue_ends(&sut->judged);
+    bz_judge_queue_end(&sut->judged);
 }
 
 /* --- an object that a model judges ------------------------------------------------------------ */
@@ -361,23 +361,23 @@ enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world,
 }
 
 enum bz_status bz_sut_pool_acquire(struct bz_sut_pool *sut, uint32_t key) {
-    bz_judge_acquires(sut->world->judge, sut->first_object + key);
+    bz_judge_acquire_begin(sut->world->judge, sut->first_object + key);
     bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->acquire(sut->instance, key);
-    bz_judge_acquired(sut->world->judge, sut->first_object + key, status);
+    bz_judge_acquire_end(sut->world->judge, sut->first_object + key, status);
     return status;
 }
 
 enum bz_status bz_sut_pool_release(struct bz_sut_pool *sut, uint32_t key) {
-    bz_judge_releases(sut->world->judge, sut->first_object + key);
+    bz_judge_release_begin(sut->world->judge, sut->first_object + key);
     enum bz_status status = sut->ops->release(sut->instance, key);
-    bz_judge_released(sut->world->judge, sut->first_object + key, status);
+    bz_judge_release_end(sut->world->judge, sut->first_object + key, status);
     return status;
 }
 
 void bz_sut_pool_finish(struct bz_sut_pool *sut) {
     if (sut->ops->entries != NULL) {
-        bz_judge_pool_keeps(sut->world->judge, sut->first_object, sut->ops->entries(sut->instance));
+        bz_judge_pool_keep(sut->world->judge, sut->first_object, sut->ops->entries(sut->instance));
     }
 }
 
@@ -393,11 +393,11 @@ enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *wor
     }
     sut->world = world;
     sut->scope = scope;
-    bz_judge_enters_scope(world->judge, &sut->judged, outer == NULL ? NULL : &outer->judged,
-                          bz_time_after(bz_loop_now_ns(world->loop), delay_ns),
-                          bz_task_cancelling(task));
+    bz_judge_scope_enter_begin(world->judge, &sut->judged, outer == NULL ? NULL : &outer->judged,
+                               bz_time_after(bz_loop_now_ns(world->loop), delay_ns),
+                               bz_task_cancelling(task));
     enum bz_status status = ops->enter(scope, world->loop, delay_ns);
-    bz_judge_entered_scope(&sut->judged, status);
+    bz_judge_scope_enter_end(&sut->judged, status);
     if (status != BZ_OK) {
         bz_mem_free(bz_loop_mem(world->loop), scope, ops->scope_bytes);
     }
@@ -409,7 +409,7 @@ enum bz_status bz_sut_scope_exit(struct bz_sut_scope *sut, enum bz_status body) 
     const struct bz_scope_ops *ops = world->variant->scope;
     enum bz_status status = ops->exit(sut->scope, body);
     bz_mem_free(bz_loop_mem(world->loop), sut->scope, ops->scope_bytes);
-    bz_judge_left_scope(&sut->judged, body, status,
-                        bz_task_cancelling(bz_loop_current(world->loop)));
+    bz_judge_scope_exit_end(&sut->judged, body, status,
+                            bz_task_cancelling(bz_loop_current(world->loop)));
     return status;
 }

@@ -50,9 +50,9 @@ bz_sut_acquire(struct bz_sut_permits *sut) {
     if (__builtin_expect(sut->world->is_searched, 0)) {
         return bz_sut_acquire_apart(sut);
     }
-    bz_judge_acquires(sut->world->judge, sut->object);
+    bz_judge_acquire_begin(sut->world->judge, sut->object);
     enum bz_status status = sut->ops->acquire(sut->instance);
-    bz_judge_acquired(sut->world->judge, sut->object, status);
+    bz_judge_acquire_end(sut->world->judge, sut->object, status);
     return status;
 }
 
@@ -61,10 +61,10 @@ bz_sut_release(struct bz_sut_permits *sut) {
     if (__builtin_expect(sut->world->is_searched, 0)) {
         return bz_sut_release_apart(sut);
     }
-    bz_judge_releases(sut->world->judge, sut->object);
+    bz_judge_release_begin(sut->world->judge, sut->object);
     enum bz_status status = sut->ops->release(sut->instance);
     if (__builtin_expect(status != BZ_OK, 0)) {
-        bz_judge_released(sut->world->judge, sut->object, status);
+        bz_judge_release_end(sut->world->judge, sut->object, status);
     }
     return status;
 }

@@ -126,8 +126,8 @@ static inline bool bz_world_may_cancel(const struct bz_world *world) {
 #define bz_world_assert(world, condition, ...)                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
-            bz_judge_object((world)->judge, "assertion", bz_judge_running((world)->judge), 0,      \
-                            __VA_ARGS__);                                                          \
+            bz_judge_violate((world)->judge, "assertion", bz_judge_running((world)->judge), 0,     \
+                             __VA_ARGS__);                                                         \
         }                                                                                          \
     } while (0)
 

@@ -1,4 +1,4 @@
-/* assertion: the program's own check, which calls bz_judge_object(). */
+/* assertion: the program's own check, which calls bz_judge_violate(). */
 #ifndef BZ_SIM_JUDGE_ORACLE_ASSERTION_H
 #define BZ_SIM_JUDGE_ORACLE_ASSERTION_H
 

@@ -63,8 +63,8 @@ static inline void cancel_count_judges(struct bz_judge *judge, const struct bz_m
     if (moment->scope->count != due) {
         snprintf(counts, sizeof counts, " (cancelling: %u, due: %u)", moment->scope->count, due);
     }
-    bz_judge_object(judge, "cancel-count", moment->task, 0, "%s: %s%s",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name), text, counts);
+    bz_judge_violate(judge, "cancel-count", moment->task, 0, "%s: %s%s",
+                     bz_judge_task_name(judge, moment->task, name, sizeof name), text, counts);
 }
 
 #endif

@@ -50,19 +50,19 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
                  bz_judge_label(judge, moment->object).text);
     }
     if (moment->kind == BZ_MOMENT_CANCEL) {
-        bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,
-                        "%s resumed with '%s', although a cancel request was pending; "
-                        "'cancelled' was due",
-                        name, status);
+        bz_judge_violate(judge, "cancel-delivered", moment->task, moment->object,
+                         "%s resumed with '%s', although a cancel request was pending; "
+                         "'cancelled' was due",
+                         name, status);
     } else if (!moment->is_at_once && task->cancelled_in_op) {
-        bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,
-                        "%s was cancelled in %s, which returned '%s' and swallowed the cancel; "
-                        "'cancelled' was due",
-                        name, what, status);
+        bz_judge_violate(judge, "cancel-delivered", moment->task, moment->object,
+                         "%s was cancelled in %s, which returned '%s' and swallowed the cancel; "
+                         "'cancelled' was due",
+                         name, what, status);
     } else {
-        bz_judge_object(judge, "cancel-delivered", moment->task, moment->object,
-                        "%s got 'cancelled' from %s, which no cancel request had reached", name,
-                        what);
+        bz_judge_violate(judge, "cancel-delivered", moment->task, moment->object,
+                         "%s got 'cancelled' from %s, which no cancel request had reached", name,
+                         what);
     }
 }
 

@@ -40,11 +40,11 @@ static inline void deadlock_judges(struct bz_judge *judge, const struct bz_momen
             break;
         }
     }
-    bz_judge_object(judge, "deadlock", first, shadow->tasks[first].object,
-                    "nothing can run, and %u of %u task%s %s not ended: %s%s", shadow->unfinished,
-                    shadow->task_count, bz_plural(shadow->task_count),
-                    shadow->unfinished == 1 ? "has" : "have", list,
-                    shadow->unfinished > named ? ", ..." : "");
+    bz_judge_violate(judge, "deadlock", first, shadow->tasks[first].object,
+                     "nothing can run, and %u of %u task%s %s not ended: %s%s", shadow->unfinished,
+                     shadow->task_count, bz_plural(shadow->task_count),
+                     shadow->unfinished == 1 ? "has" : "have", list,
+                     shadow->unfinished > named ? ", ..." : "");
 }
 
 #endif

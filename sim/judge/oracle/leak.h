@@ -46,9 +46,9 @@ static inline void leak_judges(struct bz_judge *judge, const struct bz_moment *m
     uint32_t number = leak_next(judge, 0, &queued);
     (void)moment;
     if (number != 0) {
-        bz_judge_object(judge, "leak", 0, number,
-                        "every task has ended, but %u entr%s left in the queue of '%s'", queued,
-                        queued == 1 ? "y is" : "ies are", bz_judge_label(judge, number).text);
+        bz_judge_violate(judge, "leak", 0, number,
+                         "every task has ended, but %u entr%s left in the queue of '%s'", queued,
+                         queued == 1 ? "y is" : "ies are", bz_judge_label(judge, number).text);
     }
 }
 

@@ -1,5 +1,5 @@
 /* linearizability: no order of the sequential model explains the history of the run
- * (sim/model/history.h). The keeper of the history calls bz_judge_object(). */
+ * (sim/model/history.h). The keeper of the history calls bz_judge_violate(). */
 #ifndef BZ_SIM_JUDGE_ORACLE_LINEARIZABILITY_H
 #define BZ_SIM_JUDGE_ORACLE_LINEARIZABILITY_H
 

@@ -44,10 +44,10 @@ static inline void livelock_judges(struct bz_judge *judge, const struct bz_momen
     char list[BZ_MESSAGE_BYTES / 2] = "";
     (void)moment;
     livelock_list(judge, list, sizeof list);
-    bz_judge_object(judge, "livelock", 0, 0,
-                    "the run repeats itself for ever: no operation is called or returns, and no "
-                    "task ends; last progress in step %u of %u; what runs: %s",
-                    judge->progress_step, judge->step, *list == '\0' ? "timers" : list);
+    bz_judge_violate(judge, "livelock", 0, 0,
+                     "the run repeats itself for ever: no operation is called or returns, and no "
+                     "task ends; last progress in step %u of %u; what runs: %s",
+                     judge->progress_step, judge->step, *list == '\0' ? "timers" : list);
 }
 
 #endif

@@ -10,7 +10,7 @@
  *
  * NAME_suspects() is called at every moment (struct bz_moment of internal.h), and begins with the
  * kinds that concern it. It only reads. It must not miss a violation, but may suspect too often:
- * NAME_judges() then checks precisely, and calls bz_judge_object() or returns.
+ * NAME_judges() then checks precisely, and calls bz_judge_violate() or returns.
  *
  * For a moment of every step NAME_suspects() is written to be fast. It has no branch (& instead of
  * &&), leaves checks that are true of most objects to NAME_judges(), and may return a word in place

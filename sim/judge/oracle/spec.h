@@ -93,14 +93,14 @@ static inline void spec_judge_action(struct bz_judge *judge) {
         return;
     }
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "spec", refused->task, refused->object,
-                    "%s of %s at '%s' is no transition of the specification: it needs %s; level "
-                    "%" PRId64 ", W %u, R %u",
-                    bz_spec_action_name(BZ_SPEC_ENQUEUE),
-                    bz_judge_task_name(judge, refused->task, name, sizeof name),
-                    bz_judge_label(judge, refused->object).text,
-                    bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards), refused->counts.level,
-                    refused->counts.waiting, refused->counts.woken);
+    bz_judge_violate(judge, "spec", refused->task, refused->object,
+                     "%s of %s at '%s' is no transition of the specification: it needs %s; level "
+                     "%" PRId64 ", W %u, R %u",
+                     bz_spec_action_name(BZ_SPEC_ENQUEUE),
+                     bz_judge_task_name(judge, refused->task, name, sizeof name),
+                     bz_judge_label(judge, refused->object).text,
+                     bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards), refused->counts.level,
+                     refused->counts.waiting, refused->counts.woken);
 }
 
 /* Also judges the violations of other oracles as failures to refine. */
@@ -123,22 +123,22 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
     }
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->overtaking != NULL) {
-        bz_judge_object(judge, "spec", moment->task, moment->object,
-                        "%s was granted '%s' before %s: no transition of the specification", name,
-                        bz_judge_label(judge, moment->object).text,
-                        bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
+        bz_judge_violate(judge, "spec", moment->task, moment->object,
+                         "%s was granted '%s' before %s: no transition of the specification", name,
+                         bz_judge_label(judge, moment->object).text,
+                         bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
     } else if (is_return && object->holders > object->permits) {
-        bz_judge_object(judge, "spec", moment->task, moment->object,
-                        "%s was granted '%s' at level 0: no transition of the specification", name,
-                        bz_judge_label(judge, moment->object).text);
+        bz_judge_violate(judge, "spec", moment->task, moment->object,
+                         "%s was granted '%s' at level 0: no transition of the specification", name,
+                         bz_judge_label(judge, moment->object).text);
     } else if (!is_return && spec_is_wrong(object)) {
-        bz_judge_object(judge, "spec", 0, moment->object,
-                        "'%s' is not in the specification's state: level %" PRId64
-                        ", W %u, R %u, C %u; it shows level %" PRIu64
-                        ", W %u, R %u, C %u in a queue of %u",
-                        bz_judge_label(judge, moment->object).text, bz_shadow_counts(object).level,
-                        object->waiting, object->woken, object->cancelled, view->level,
-                        view->waiting, view->woken, view->cancelled, view->queued);
+        bz_judge_violate(judge, "spec", 0, moment->object,
+                         "'%s' is not in the specification's state: level %" PRId64
+                         ", W %u, R %u, C %u; it shows level %" PRIu64
+                         ", W %u, R %u, C %u in a queue of %u",
+                         bz_judge_label(judge, moment->object).text, bz_shadow_counts(object).level,
+                         object->waiting, object->woken, object->cancelled, view->level,
+                         view->waiting, view->woken, view->cancelled, view->queued);
     }
 }
 

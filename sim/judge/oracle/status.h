@@ -113,13 +113,13 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
     bool has_object = moment->object != 0;
     snprintf(number, sizeof number, "status %d", (int)moment->status);
     status_list(allowed, list, sizeof list);
-    bz_judge_object(judge, "status", moment->task, moment->object,
-                    "%s%s%s%s returned %s to %s, but %s; it may return: %s",
-                    has_object ? bz_op_name(op) : "enter", has_object ? " of '" : " of a scope",
-                    has_object ? bz_judge_label(judge, moment->object).text : "",
-                    has_object ? "'" : "", status == NULL ? number : status,
-                    bz_judge_task_name(judge, moment->task, name, sizeof name),
-                    status_text(moment->status, op, object->kind == BZ_OBJECT_BARRIER), list);
+    bz_judge_violate(judge, "status", moment->task, moment->object,
+                     "%s%s%s%s returned %s to %s, but %s; it may return: %s",
+                     has_object ? bz_op_name(op) : "enter", has_object ? " of '" : " of a scope",
+                     has_object ? bz_judge_label(judge, moment->object).text : "",
+                     has_object ? "'" : "", status == NULL ? number : status,
+                     bz_judge_task_name(judge, moment->task, name, sizeof name),
+                     status_text(moment->status, op, object->kind == BZ_OBJECT_BARRIER), list);
 }
 
 #endif

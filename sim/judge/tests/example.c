@@ -164,10 +164,10 @@ static bool semaphore_resume(struct loop *loop, uint32_t task, enum bz_status st
 static bool guest_step(struct loop *loop, struct task *task, enum bz_status status) {
     if (task->is_eating) {
         task->is_eating = false;
-        bz_judge_releases(loop->judge, loop->object);
+        bz_judge_release_begin(loop->judge, loop->object);
         loop->semaphore.free++;
         semaphore_wake_first(loop);
-        bz_judge_released(loop->judge, loop->object, BZ_OK);
+        bz_judge_release_end(loop->judge, loop->object, BZ_OK);
     }
     bool has_returned;
     if (task->is_acquiring) {
@@ -176,12 +176,12 @@ static bool guest_step(struct loop *loop, struct task *task, enum bz_status stat
         return true;
     } else {
         task->is_acquiring = true;
-        bz_judge_acquires(loop->judge, loop->object);
+        bz_judge_acquire_begin(loop->judge, loop->object);
         has_returned = semaphore_acquire(&loop->semaphore, task->number);
     }
     if (has_returned) {
         task->is_acquiring = false;
-        bz_judge_acquired(loop->judge, loop->object, status);
+        bz_judge_acquire_end(loop->judge, loop->object, status);
         if (status == BZ_CANCELLED) {
             return true;
         }

@@ -58,12 +58,12 @@ static void tell_word(struct teller *teller, const char *word) {
     if (word[0] == '+') {
         begin_step(judge, word);
     } else if (strcmp(word, "call") == 0) {
-        bz_judge_acquires(judge, teller->object);
+        bz_judge_acquire_begin(judge, teller->object);
     } else if (strcmp(word, "ok") == 0 || strcmp(word, "no") == 0) {
-        bz_judge_acquired(judge, teller->object, word[0] == 'o' ? BZ_OK : BZ_CANCELLED);
+        bz_judge_acquire_end(judge, teller->object, word[0] == 'o' ? BZ_OK : BZ_CANCELLED);
     } else if (strcmp(word, "release") == 0 || strcmp(word, "refused") == 0) {
-        bz_judge_releases(judge, teller->object);
-        bz_judge_released(judge, teller->object, word[2] == 'l' ? BZ_OK : BZ_NOT_HELD);
+        bz_judge_release_begin(judge, teller->object);
+        bz_judge_release_end(judge, teller->object, word[2] == 'l' ? BZ_OK : BZ_NOT_HELD);
     } else if (strcmp(word, "wait") == 0) {
         bz_judge_event(judge, BZ_EVENT_SUSPEND, running, BZ_OK, BZ_WAIT_FUTURE);
     } else if (strcmp(word, "yield") == 0) {
@@ -363,8 +363,8 @@ Test(cancel_delivered, is_silent_about_misuse_after_a_cancelled_operation) {
     struct bz_judged_condition condition =
         bz_judge_add_condition(teller.judge, "news", "lock", 0, NULL);
     tell(&teller, "+a call ok yield  +b call wait  cancel-b  +b! no");
-    bz_judge_condition_misuses(&condition);
-    bz_judge_condition_misused(&condition, BZ_NOT_HELD);
+    bz_judge_condition_misuse_begin(&condition);
+    bz_judge_condition_misuse_end(&condition, BZ_NOT_HELD);
     end_silently(&teller);
 }
 
@@ -474,15 +474,15 @@ Test(lost_notification, is_silent_when_nobody_is_left_to_pass_it_on_to) {
     teller.object = condition.lock;
     for (int task = 0; task < 2; task++) {
         tell(&teller, task == 0 ? "+a call ok" : "+b call ok");
-        bz_judge_condition_waits(&condition);
+        bz_judge_condition_wait_begin(&condition);
         tell(&teller, "wait");
     }
     tell(&teller, "+c call ok");
-    struct bz_judged_wakes wakes = bz_judge_notifies(&condition, 1);
+    struct bz_judged_wakes wakes = bz_judge_notify_begin(&condition, 1);
     tell(&teller, "wake-a");
-    bz_judge_notified(&condition, wakes, BZ_OK);
+    bz_judge_notify_end(&condition, wakes, BZ_OK);
     tell(&teller, "release mark-a yield  +a! cancel-b");
-    bz_judge_condition_waited(&condition, true, BZ_CANCELLED);
+    bz_judge_condition_wait_end(&condition, true, BZ_CANCELLED);
     end_silently(&teller);
 }
 
@@ -494,14 +494,14 @@ Test(lost_notification, is_silent_about_those_who_came_after_it) {
         bz_judge_add_condition(teller.judge, "news", "lock", 0, NULL);
     teller.object = condition.lock;
     tell(&teller, "+a call ok");
-    bz_judge_condition_waits(&condition);
+    bz_judge_condition_wait_begin(&condition);
     tell(&teller, "wait  +b call ok");
-    struct bz_judged_wakes wakes = bz_judge_notifies(&condition, 5);
+    struct bz_judged_wakes wakes = bz_judge_notify_begin(&condition, 5);
     tell(&teller, "wake-a");
-    bz_judge_notified(&condition, wakes, BZ_OK);
-    bz_judge_condition_waits(&condition);
+    bz_judge_notify_end(&condition, wakes, BZ_OK);
+    bz_judge_condition_wait_begin(&condition);
     tell(&teller, "wait mark-a  +a!");
-    bz_judge_condition_waited(&condition, true, BZ_CANCELLED);
+    bz_judge_condition_wait_end(&condition, true, BZ_CANCELLED);
     tell(&teller, "release");
     end_silently(&teller);
 }
@@ -515,15 +515,15 @@ Test(barrier_round, begins_anew_after_a_reset) {
     begin(&teller, &plain, 0, 1, NULL);
     bz_judge_add_barrier(teller.judge, &barrier, "gate", 2, 0, NULL);
     tell(&teller, "+a");
-    struct bz_judged_pass first = bz_judge_barrier_waits(&barrier);
+    struct bz_judged_pass first = bz_judge_barrier_wait_begin(&barrier);
     tell(&teller, "wait  +b");
-    struct bz_judged_pass last = bz_judge_barrier_waits(&barrier);
+    struct bz_judged_pass last = bz_judge_barrier_wait_begin(&barrier);
     tell(&teller, "wake-a");
-    bz_judge_barrier_waited(&barrier, last, 1, BZ_OK);
+    bz_judge_barrier_wait_end(&barrier, last, 1, BZ_OK);
     tell(&teller, "yield  +a");
-    bz_judge_barrier_waited(&barrier, first, 0, BZ_OK);
-    bz_judge_barrier_breaks(&barrier, BZ_OP_RESET);
-    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 0, BZ_OK);
+    bz_judge_barrier_wait_end(&barrier, first, 0, BZ_OK);
+    bz_judge_barrier_break(&barrier, BZ_OP_RESET);
+    bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 0, BZ_OK);
     end_violated(&teller, "barrier-round", "a passed 'gate' with only 1 of 2 parties there");
 }
 
@@ -537,18 +537,18 @@ Test(barrier_round, fires_at_who_is_alone_when_others_have_left) {
     bz_judge_add_barrier(teller.judge, &barrier, "gate", 2, 0, NULL);
     for (int task = 0; task < 2; task++) {
         tell(&teller, task == 0 ? "+a" : "+b");
-        waits[task] = bz_judge_barrier_waits(&barrier);
+        waits[task] = bz_judge_barrier_wait_begin(&barrier);
         tell(&teller, "yield");
     }
     tell(&teller, "+c");
-    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 0, BZ_OK);
-    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 0, BZ_OK);
+    bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 0, BZ_OK);
+    bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 0, BZ_OK);
     tell(&teller, "mark-a mark-b yield");
     for (int task = 0; task < 2; task++) {
         tell(&teller, task == 0 ? "+a!" : "yield +b!");
-        bz_judge_barrier_waited(&barrier, waits[task], 0, BZ_CANCELLED);
+        bz_judge_barrier_wait_end(&barrier, waits[task], 0, BZ_CANCELLED);
     }
-    bz_judge_barrier_waited(&barrier, bz_judge_barrier_waits(&barrier), 1, BZ_OK);
+    bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 1, BZ_OK);
     end_violated(&teller, "barrier-round", "b passed 'gate' with only 1 of 2 parties there");
 }
 
@@ -568,8 +568,8 @@ static void begin_queue(struct teller *teller, struct bz_judged_queue *queue, ui
                        &look, size_of_queue);
     tell(teller, "+a");
     *size = 1;
-    bz_judge_put(queue, bz_judge_puts(queue, 0), BZ_OK);
-    (void)bz_judge_puts(queue, 0);
+    bz_judge_put_end(queue, bz_judge_put_begin(queue, 0), BZ_OK);
+    (void)bz_judge_put_begin(queue, 0);
     tell(teller, "wait  +b");
 }
 
@@ -579,11 +579,11 @@ Test(lost_wakeup, is_silent_about_a_putter_that_waits_at_a_closed_queue) {
     struct bz_judged_queue queue;
     struct teller teller;
     begin_queue(&teller, &queue, 0, &size);
-    bz_judge_shuts_down(&queue, true);
+    bz_judge_shutdown_begin(&queue, true);
     size = 0;
-    bz_judge_shut_down(&queue, true);
+    bz_judge_shutdown_end(&queue, true);
     tell(&teller, "yield  +c");
-    bz_judge_put(&queue, bz_judge_puts(&queue, 0), BZ_CLOSED);
+    bz_judge_put_end(&queue, bz_judge_put_begin(&queue, 0), BZ_CLOSED);
     end_silently(&teller);
 }
 
@@ -593,12 +593,12 @@ Test(item_once, is_silent_about_an_item_whose_put_has_not_returned) {
     struct bz_judged_queue queue;
     struct teller teller;
     begin_queue(&teller, &queue, 0, &size);
-    bz_judge_gets(&queue);
+    bz_judge_get_begin(&queue);
     tell(&teller, "wake-a");
-    bz_judge_got(&queue, 1, BZ_OK);
-    bz_judge_tries(&queue);
-    bz_judge_gets(&queue);
-    bz_judge_got(&queue, 0, BZ_EMPTY);
+    bz_judge_get_end(&queue, 1, BZ_OK);
+    bz_judge_try(&queue);
+    bz_judge_get_begin(&queue);
+    bz_judge_get_end(&queue, 0, BZ_EMPTY);
     end_silently(&teller);
 }
 
@@ -609,10 +609,10 @@ Test(misuse, fires_when_a_get_is_refused_though_there_are_items) {
     struct bz_judged_queue queue;
     struct teller teller;
     begin_queue(&teller, &queue, EXACT, &size);
-    bz_judge_shuts_down(&queue, false);
-    bz_judge_shut_down(&queue, false);
-    bz_judge_gets(&queue);
-    bz_judge_got(&queue, 0, BZ_CLOSED);
+    bz_judge_shutdown_begin(&queue, false);
+    bz_judge_shutdown_end(&queue, false);
+    bz_judge_get_begin(&queue);
+    bz_judge_get_end(&queue, 0, BZ_CLOSED);
     end_violated(&teller, "misuse", "b got 'closed' from get of 'items', although there are items");
 }
 
@@ -622,11 +622,11 @@ Test(queue_size, is_silent_about_a_closed_queue) {
     struct bz_judged_queue queue;
     struct teller teller;
     begin_queue(&teller, &queue, EXACT, &size);
-    bz_judge_shuts_down(&queue, false);
+    bz_judge_shutdown_begin(&queue, false);
     size = 7;
-    bz_judge_shut_down(&queue, false);
-    bz_judge_gets(&queue);
-    bz_judge_got(&queue, 1, BZ_OK);
+    bz_judge_shutdown_end(&queue, false);
+    bz_judge_get_begin(&queue);
+    bz_judge_get_end(&queue, 1, BZ_OK);
     end_silently(&teller);
 }
 
@@ -635,11 +635,11 @@ Test(misuse, fires_at_a_task_done_too_many) {
     struct bz_judged_queue queue;
     struct teller teller;
     begin_queue(&teller, &queue, EXACT, &size);
-    bz_judge_says_done(&queue);
-    bz_judge_said_done(&queue, BZ_OK);
+    bz_judge_task_done_begin(&queue);
+    bz_judge_task_done_end(&queue, BZ_OK);
     cr_assert(bz_judge_violation(teller.judge)->oracle == NULL);
-    bz_judge_says_done(&queue);
-    bz_judge_said_done(&queue, BZ_OK);
+    bz_judge_task_done_begin(&queue);
+    bz_judge_task_done_end(&queue, BZ_OK);
     end_violated(&teller, "misuse",
                  "b got 'ok' from task_done of 'items', although every item is done already");
 }
@@ -650,7 +650,7 @@ Test(misuse, fires_at_a_notification_without_the_lock) {
     struct bz_judged_condition condition =
         bz_judge_add_condition(teller.judge, "news", "lock", BZ_CLAIM_REFUSES_MISUSE, NULL);
     tell(&teller, "+a");
-    bz_judge_notified(&condition, bz_judge_notifies(&condition, 1), BZ_OK);
+    bz_judge_notify_end(&condition, bz_judge_notify_begin(&condition, 1), BZ_OK);
     end_violated(&teller, "misuse", "a got 'ok' from 'news', although nobody holds its lock");
 }
 
@@ -664,15 +664,16 @@ Test(cancel_count, knows_what_scopes_inside_have_taken_back) {
     begin(&teller, &plain, 0, 1, NULL);
     tell(&teller, "+a");
     for (int depth = 0; depth < 3; depth++) {
-        bz_judge_enters_scope(teller.judge, &scopes[depth], depth == 0 ? NULL : &scopes[depth - 1],
-                              depth == 2 ? 10 : 100, 0);
+        bz_judge_scope_enter_begin(teller.judge, &scopes[depth],
+                                   depth == 0 ? NULL : &scopes[depth - 1], depth == 2 ? 10 : 100,
+                                   0);
     }
     tell(&teller, "wait");
     bz_judge_clock(teller.judge, 10);
     tell(&teller, "cancel-a  +a!");
-    bz_judge_left_scope(&scopes[2], BZ_CANCELLED, BZ_TIMED_OUT, 0);
-    bz_judge_left_scope(&scopes[1], BZ_OK, BZ_OK, 0);
-    bz_judge_left_scope(&scopes[0], BZ_OK, BZ_OK, 0);
+    bz_judge_scope_exit_end(&scopes[2], BZ_CANCELLED, BZ_TIMED_OUT, 0);
+    bz_judge_scope_exit_end(&scopes[1], BZ_OK, BZ_OK, 0);
+    bz_judge_scope_exit_end(&scopes[0], BZ_OK, BZ_OK, 0);
     end_silently(&teller);
 }
 
@@ -703,7 +704,7 @@ static void run_two_steps(void *context, struct bz_judge *judge) {
     bz_judge_spawn(judge, "b", 0);
     tell(&teller, "+a yield  +a yield");
     if (blamed != NULL) {
-        bz_judge_object(judge, "assertion", *blamed, 0, "blamed");
+        bz_judge_violate(judge, "assertion", *blamed, 0, "blamed");
     }
     bz_judge_give_up(judge);
     bz_judge_end(judge);
@@ -829,11 +830,11 @@ static void run_with_objects(void *context, struct bz_judge *judge) {
     struct teller teller = {.judge = judge};
     bz_judge_spawn(judge, "a", 0);
     tell(&teller, "+a");
-    bz_judge_acquires(judge, news.lock);
-    bz_judge_acquired(judge, news.lock, BZ_OK);
-    bz_judge_notifies(&news, 2);
-    bz_judge_acquires(judge, door);
-    bz_judge_acquired(judge, door, BZ_OK);
+    bz_judge_acquire_begin(judge, news.lock);
+    bz_judge_acquire_end(judge, news.lock, BZ_OK);
+    bz_judge_notify_begin(&news, 2);
+    bz_judge_acquire_begin(judge, door);
+    bz_judge_acquire_end(judge, door, BZ_OK);
     tell(&teller, "yield");
     bz_judge_give_up(judge);
     bz_judge_end(judge);

@@ -92,7 +92,7 @@ Test(source, events_out_of_order) {
     REFUSED("(resume) of task 1 (done)",
             (event(judge, BZ_EVENT_EXIT, 1, 0, 0), event(judge, BZ_EVENT_RESUME, 1, 0, 2)));
     REFUSED("(exit) of task 1 (running, in acquire of 'permits')",
-            (bz_judge_acquires(judge, 1), event(judge, BZ_EVENT_EXIT, 1, 0, 0)));
+            (bz_judge_acquire_begin(judge, 1), event(judge, BZ_EVENT_EXIT, 1, 0, 0)));
     REFUSED("the clock goes from 5 to 4 ns", (bz_judge_clock(judge, 5), bz_judge_clock(judge, 4)));
     REFUSED("the clock goes from 0 to 18446744073709551615 ns", bz_judge_clock(judge, UINT64_MAX));
     bz_judge_destroy(judge);
@@ -113,7 +113,7 @@ Test(source, handles_and_draws) {
     REFUSED("a draw 'x' below 0", bz_judge_draw_delay_ns(judge, "x", 2, 1));
     REFUSED("a task needs a name", bz_judge_spawn(judge, NULL, 0));
     REFUSED("bz_judge_set_helper() of task 3 of 2", bz_judge_set_helper(judge, 3, true));
-    REFUSED("the name of an oracle", bz_judge_object(judge, NULL, 0, 0, "x"));
+    REFUSED("the name of an oracle", bz_judge_violate(judge, NULL, 0, 0, "x"));
     bz_judge_destroy(judge);
 }
 
@@ -138,11 +138,11 @@ Test(source, late_object) {
     struct bz_judge *judge = new_judge();
     begin(judge);
     uint32_t late = bz_judge_add_permits(judge, "late", BZ_PRIMITIVE_LOCK, 0, 1, NULL);
-    bz_judge_acquires(judge, late);
-    bz_judge_acquired(judge, late, BZ_OK);
+    bz_judge_acquire_begin(judge, late);
+    bz_judge_acquire_end(judge, late, BZ_OK);
     cr_expect_eq(bz_judge_verdict(judge), BZ_RUN_PASSED);
-    bz_judge_acquires(judge, late);
-    bz_judge_acquired(judge, late, BZ_OK);
+    bz_judge_acquire_begin(judge, late);
+    bz_judge_acquire_end(judge, late, BZ_OK);
     cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_VIOLATED);
     cr_expect(strcmp(bz_judge_violation(judge)->oracle, "mutual-exclusion") == 0);
     bz_judge_destroy(judge);
@@ -156,19 +156,19 @@ Test(source, the_loop_calls) {
     for (int waits = 0; waits < 2; waits++) {
         begin(judge);
         bz_judge_add_queue(judge, &queue, "items", "slots", BZ_QUEUE_ORDER_FIFO, 1, 0, NULL, NULL);
-        bz_judge_gets(&queue);
+        bz_judge_get_begin(&queue);
         suspend(judge);
         bz_judge_end_step(judge);
         next(judge, 0, 1, BZ_ROLE_CALLBACK);
         event(judge, BZ_EVENT_CALLBACK, 0, BZ_OK, BZ_ROLE_CALLBACK);
-        uint32_t item = bz_judge_puts(&queue, 0);
+        uint32_t item = bz_judge_put_begin(&queue, 0);
         event(judge, BZ_EVENT_WAKE, 1, BZ_OK, 0);
         if (waits) {
             bz_judge_end_step(judge);
             next(judge, 2, 1, BZ_ROLE_STEP);
             event(judge, BZ_EVENT_RESUME, 2, BZ_OK, 1);
         }
-        bz_judge_put(&queue, item, BZ_OK);
+        bz_judge_put_end(&queue, item, BZ_OK);
         if (waits) {
             end(judge, "call of put", __LINE__);
             continue;
@@ -176,7 +176,7 @@ Test(source, the_loop_calls) {
         bz_judge_end_step(judge);
         next(judge, 1, 2, BZ_ROLE_STEP);
         event(judge, BZ_EVENT_RESUME, 1, BZ_OK, 2);
-        bz_judge_got(&queue, item, BZ_OK);
+        bz_judge_get_end(&queue, item, BZ_OK);
         cr_expect_eq(bz_judge_verdict(judge), BZ_RUN_PASSED, "%s", bz_judge_error(judge));
     }
     bz_judge_destroy(judge);
@@ -205,7 +205,7 @@ Test(source, rename_and_protect) {
 static bool objects_to_answer(unsigned requests, bool is_cancelled_again) {
     struct bz_judge *judge = new_judge();
     begin(judge);
-    bz_judge_acquires(judge, 1);
+    bz_judge_acquire_begin(judge, 1);
     suspend(judge);
     for (unsigned index = 0; index < requests; index++) {
         event(judge, BZ_EVENT_CANCEL, 1, BZ_OK, 2);
@@ -217,7 +217,7 @@ static bool objects_to_answer(unsigned requests, bool is_cancelled_again) {
     if (is_cancelled_again) {
         event(judge, BZ_EVENT_CANCEL, 1, BZ_OK, 2);
     }
-    bz_judge_acquired(judge, 1, BZ_OK);
+    bz_judge_acquire_end(judge, 1, BZ_OK);
     const char *oracle = bz_judge_violation(judge)->oracle;
     bool has_objected = oracle != NULL && strcmp(oracle, "cancel-delivered") == 0;
     cr_assert(bz_judge_error(judge) == NULL);
@@ -237,24 +237,24 @@ Test(source, operations) {
     struct bz_judged_barrier barrier;
     struct bz_judged_wakes wakes = {.due = 0};
     REFUSED("call of acquire of object 2 (unknown) by task 1 (running)",
-            bz_judge_acquires(judge, 2));
-    REFUSED("call of acquire of object 0 (unknown)", bz_judge_acquires(judge, 0));
-    REFUSED("return of acquire of object 7 (unknown)", bz_judge_acquired(judge, 7, BZ_OK));
+            bz_judge_acquire_begin(judge, 2));
+    REFUSED("call of acquire of object 0 (unknown)", bz_judge_acquire_begin(judge, 0));
+    REFUSED("return of acquire of object 7 (unknown)", bz_judge_acquire_end(judge, 7, BZ_OK));
     REFUSED("return of acquire of object 1 (permits) by task 1 (running)",
-            bz_judge_acquired(judge, 1, BZ_OK));
-    REFUSED(
-        "return of wait of object 1 (permits) by task 1 (running, in acquire of 'permits')",
-        (bz_judge_acquires(judge, 1), bz_judge_note(judge, 1), bz_judge_waited(judge, 1, BZ_OK)));
+            bz_judge_acquire_end(judge, 1, BZ_OK));
+    REFUSED("return of wait of object 1 (permits) by task 1 (running, in acquire of 'permits')",
+            (bz_judge_acquire_begin(judge, 1), bz_judge_note(judge, 1),
+             bz_judge_wait_end(judge, 1, BZ_OK)));
     REFUSED("call of acquire of object 1 (permits) by task 1 (running, in acquire of 'permits')",
-            (bz_judge_acquires(judge, 1), bz_judge_acquires(judge, 1)));
+            (bz_judge_acquire_begin(judge, 1), bz_judge_acquire_begin(judge, 1)));
     REFUSED("call of acquire of object 1 (permits) by task 0 (the loop)",
-            (suspend(judge), bz_judge_acquires(judge, 1), bz_judge_note(judge, 1)));
-    REFUSED("call of release of object 3 (unknown)", bz_judge_releases(judge, 3));
-    REFUSED("return of release of object 3 (unknown)", bz_judge_released(judge, 3, BZ_NOT_HELD));
-    REFUSED("call of set of object 5 (unknown)", bz_judge_sets(judge, 5));
-    REFUSED("object 5 (unknown)", bz_judge_set(judge, 5, wakes));
-    REFUSED("call of clear of object 5 (unknown)", bz_judge_clears(judge, 5));
-    REFUSED("object 5 (unknown)", bz_judge_pool_keeps(judge, 5, 1));
+            (suspend(judge), bz_judge_acquire_begin(judge, 1), bz_judge_note(judge, 1)));
+    REFUSED("call of release of object 3 (unknown)", bz_judge_release_begin(judge, 3));
+    REFUSED("return of release of object 3 (unknown)", bz_judge_release_end(judge, 3, BZ_NOT_HELD));
+    REFUSED("call of set of object 5 (unknown)", bz_judge_set_begin(judge, 5));
+    REFUSED("object 5 (unknown)", bz_judge_set_end(judge, 5, wakes));
+    REFUSED("call of clear of object 5 (unknown)", bz_judge_clear(judge, 5));
+    REFUSED("object 5 (unknown)", bz_judge_pool_keep(judge, 5, 1));
     REFUSED("without a name", bz_judge_add_event(judge, NULL, 0, NULL));
     begin(judge);
     bz_judge_add_barrier(judge, &barrier, "barrier", 65, 0, NULL);
@@ -265,8 +265,8 @@ Test(source, operations) {
 Test(source, a_run_that_ended_before_keeps_its_verdict) {
     struct bz_judge *judge = new_judge();
     begin(judge);
-    bz_judge_object(judge, "assertion", 1, 0, "seen");
-    bz_judge_acquires(judge, 9);
+    bz_judge_violate(judge, "assertion", 1, 0, "seen");
+    bz_judge_acquire_begin(judge, 9);
     cr_assert_eq(bz_judge_verdict(judge), BZ_RUN_VIOLATED);
     cr_assert_eq(strcmp(bz_judge_violation(judge)->message, "seen"), 0);
     bz_judge_destroy(judge);
@@ -321,13 +321,13 @@ Test(source, that_lacks_memory_gets_no_verdict) {
     for (int other = 0; other < 3; other++) {
         begin(judge);
         if (other == 1) {
-            bz_judge_object(judge, "assertion", 1, 0, "because of the lack");
+            bz_judge_violate(judge, "assertion", 1, 0, "because of the lack");
         } else if (other == 2) {
             bz_judge_give_up(judge);
         }
         bz_judge_lacks(judge, "buffers", "a test");
         bz_judge_lacks(judge, NULL, "another one");
-        bz_judge_object(judge, "assertion", 1, 0, "because of the lack");
+        bz_judge_violate(judge, "assertion", 1, 0, "because of the lack");
         event(judge, BZ_EVENT_FREE, 7, BZ_OK, 0);
         cr_assert_not(bz_judge_goes_on(judge));
         bz_judge_end(judge);
@@ -407,25 +407,25 @@ static void call_at_random(struct bz_judge *judge, struct bz_pcg32 *rng) {
         next(judge, task, bz_pcg32_below(rng, 4), bz_pcg32_below(rng, 4));
         break;
     case 1:
-        bz_judge_acquires(judge, object);
+        bz_judge_acquire_begin(judge, object);
         break;
     case 2:
-        bz_judge_acquired(judge, object, (enum bz_status)status);
+        bz_judge_acquire_end(judge, object, (enum bz_status)status);
         break;
     case 3:
-        bz_judge_releases(judge, object);
+        bz_judge_release_begin(judge, object);
         break;
     case 4:
-        bz_judge_released(judge, object, (enum bz_status)status);
+        bz_judge_release_end(judge, object, (enum bz_status)status);
         break;
     case 5:
-        bz_judge_waits(judge, object);
+        bz_judge_wait_begin(judge, object);
         break;
     case 6:
-        bz_judge_waited(judge, object, (enum bz_status)status);
+        bz_judge_wait_end(judge, object, (enum bz_status)status);
         break;
     case 7:
-        bz_judge_set(judge, object, bz_judge_sets(judge, object));
+        bz_judge_set_end(judge, object, bz_judge_set_begin(judge, object));
         break;
     case 8:
         bz_judge_end_step(judge);

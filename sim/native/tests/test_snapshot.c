@@ -73,7 +73,7 @@ Test(snapshot, a_violation_is_taken_back) {
     uint64_t digest = run_on(world);
     bz_snapshot_restore(world, &taken);
     cr_assert(bz_world_step(world));
-    bz_judge_object(world->judge, "assertion", 0, 0, "of the test");
+    bz_judge_violate(world->judge, "assertion", 0, 0, "of the test");
     cr_assert(world->judge->is_stopped);
     bz_snapshot_restore(world, &taken);
     cr_assert_eq(world->judge->is_stopped, false);

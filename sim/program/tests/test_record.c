@@ -142,7 +142,8 @@ static enum bz_status boss(void *arg) {
     status = bz_yield(world->loop);
     status = bz_yield(world->loop);
     bz_task_cancel(sleeper_task);
-    bz_judge_object(world->judge, "assertion", bz_judge_running(world->judge), 0, "two\nlines\x1b");
+    bz_judge_violate(world->judge, "assertion", bz_judge_running(world->judge), 0,
+                     "two\nlines\x1b");
     return status;
 }
 

@@ -300,8 +300,8 @@ static enum bz_status fail_somehow(void *arg) {
     struct bz_world *world = arg;
     uint32_t way = (uint32_t)bz_world_draw(world, "way", WAYS);
     uint32_t half = way == RARE_WAY ? (uint32_t)bz_world_draw(world, "half", 2) : 0;
-    bz_judge_object(world->judge, way == RARE_WAY && half == 1 ? "misuse" : "assertion", 1, way,
-                    "way %u", way);
+    bz_judge_violate(world->judge, way == RARE_WAY && half == 1 ? "misuse" : "assertion", 1, way,
+                     "way %u", way);
     return BZ_OK;
 }
 

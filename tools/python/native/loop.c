@@ -63,7 +63,7 @@ static PyObject *loop_object_to(PyObject *self, PyObject *args) {
     }
     struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
     if (judge != NULL && bz_oracle_index(oracle) < bz_oracle_count) {
-        bz_judge_object(judge, oracle, task, 0, "%s", text);
+        bz_judge_violate(judge, oracle, task, 0, "%s", text);
     }
     Py_RETURN_NONE;
 }

@@ -259,7 +259,7 @@ int bz_py_object_acquires(PyObject *self) {
     struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
-        bz_judge_acquires(bz_py_judge_of(object), bz_py_permits_of(object));
+        bz_judge_acquire_begin(bz_py_judge_of(object), bz_py_permits_of(object));
     }
     return is_told;
 }
@@ -267,7 +267,7 @@ int bz_py_object_acquires(PyObject *self) {
 void bz_py_object_acquired(PyObject *self, enum bz_status status) {
     struct bz_py_object *object = (struct bz_py_object *)self;
     if (leaves(object)) {
-        bz_judge_acquired(bz_py_judge_of(object), bz_py_permits_of(object), status);
+        bz_judge_acquire_end(bz_py_judge_of(object), bz_py_permits_of(object), status);
     }
 }
 
@@ -275,7 +275,7 @@ int bz_py_object_releases(PyObject *self) {
     struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
-        bz_judge_releases(bz_py_judge_of(object), bz_py_permits_of(object));
+        bz_judge_release_begin(bz_py_judge_of(object), bz_py_permits_of(object));
     }
     return is_told;
 }
@@ -283,7 +283,7 @@ int bz_py_object_releases(PyObject *self) {
 void bz_py_object_released(PyObject *self, enum bz_status status) {
     struct bz_py_object *object = (struct bz_py_object *)self;
     if (leaves(object)) {
-        bz_judge_released(bz_py_judge_of(object), bz_py_permits_of(object), status);
+        bz_judge_release_end(bz_py_judge_of(object), bz_py_permits_of(object), status);
     }
 }
 
@@ -295,23 +295,23 @@ static PyObject *object_wrap_release(PyObject *self, PyObject *method) {
     return bz_py_wrap_release(self, method);
 }
 
-CALL(acquires, bz_judge_acquires(judge, bz_py_permits_of(object)))
-RETURN(acquired, bz_judge_acquired(judge, bz_py_permits_of(object), status))
-CALL(releases, bz_judge_releases(judge, bz_py_permits_of(object)))
-RETURN(released, bz_judge_released(judge, bz_py_permits_of(object), status))
-CALL(waits, bz_judge_waits(judge, object->number))
-RETURN(waited, bz_judge_waited(judge, object->number, status))
-CALL(sets, object->wakes = bz_judge_sets(judge, object->number))
-RETURN(set, bz_judge_set(judge, object->number, object->wakes))
-TELL(clears, bz_judge_clears(judge, object->number))
-CALL(condition_waits, bz_judge_condition_waits(&object->condition))
-CALL(condition_misuses, bz_judge_condition_misuses(&object->condition))
-RETURN(condition_misused, bz_judge_condition_misused(&object->condition, status))
-RETURN(notified, bz_judge_notified(&object->condition, object->wakes, status))
-TELL(aborts, bz_judge_barrier_breaks(&object->barrier, BZ_OP_ABORT))
-TELL(resets, bz_judge_barrier_breaks(&object->barrier, BZ_OP_RESET))
-CALL(says_done, bz_judge_says_done(&object->queue))
-RETURN(said_done, bz_judge_said_done(&object->queue, status))
+CALL(acquires, bz_judge_acquire_begin(judge, bz_py_permits_of(object)))
+RETURN(acquired, bz_judge_acquire_end(judge, bz_py_permits_of(object), status))
+CALL(releases, bz_judge_release_begin(judge, bz_py_permits_of(object)))
+RETURN(released, bz_judge_release_end(judge, bz_py_permits_of(object), status))
+CALL(waits, bz_judge_wait_begin(judge, object->number))
+RETURN(waited, bz_judge_wait_end(judge, object->number, status))
+CALL(sets, object->wakes = bz_judge_set_begin(judge, object->number))
+RETURN(set, bz_judge_set_end(judge, object->number, object->wakes))
+TELL(clears, bz_judge_clear(judge, object->number))
+CALL(condition_waits, bz_judge_condition_wait_begin(&object->condition))
+CALL(condition_misuses, bz_judge_condition_misuse_begin(&object->condition))
+RETURN(condition_misused, bz_judge_condition_misuse_end(&object->condition, status))
+RETURN(notified, bz_judge_notify_end(&object->condition, object->wakes, status))
+TELL(aborts, bz_judge_barrier_break(&object->barrier, BZ_OP_ABORT))
+TELL(resets, bz_judge_barrier_break(&object->barrier, BZ_OP_RESET))
+CALL(says_done, bz_judge_task_done_begin(&object->queue))
+RETURN(said_done, bz_judge_task_done_end(&object->queue, status))
 
 /* Of the lock of a condition, or of permits. */
 static PyObject *object_holders(PyObject *self, PyObject *unused) {
@@ -329,7 +329,7 @@ static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
         return NULL;
     }
     if (leaves(object)) {
-        bz_judge_condition_waited(&object->condition, is_held != 0, (enum bz_status)status);
+        bz_judge_condition_wait_end(&object->condition, is_held != 0, (enum bz_status)status);
     }
     Py_RETURN_NONE;
 }
@@ -341,7 +341,7 @@ static PyObject *object_notifies(PyObject *self, PyObject *argument) {
     int is_told = PyErr_Occurred() ? -1 : enters(object);
     if (is_told > 0) {
         object->wakes =
-            bz_judge_notifies(&object->condition, count < 0 ? BZ_NOTIFY_ALL : (uint32_t)count);
+            bz_judge_notify_begin(&object->condition, count < 0 ? BZ_NOTIFY_ALL : (uint32_t)count);
     }
     return is_told < 0 ? NULL : PyBool_FromLong(is_told);
 }
@@ -354,7 +354,7 @@ static PyObject *object_barrier_waits(PyObject *self, PyObject *unused) {
     if (is_told <= 0) {
         return is_told < 0 ? NULL : Py_BuildValue("");
     }
-    struct bz_judged_pass pass = bz_judge_barrier_waits(&object->barrier);
+    struct bz_judged_pass pass = bz_judge_barrier_wait_begin(&object->barrier);
     return Py_BuildValue("II", pass.steps, pass.breaks);
 }
 
@@ -368,7 +368,7 @@ static PyObject *object_barrier_waited(PyObject *self, PyObject *args) {
         return NULL;
     }
     if (leaves(object)) {
-        bz_judge_barrier_waited(&object->barrier, pass, index, (enum bz_status)status);
+        bz_judge_barrier_wait_end(&object->barrier, pass, index, (enum bz_status)status);
     }
     Py_RETURN_NONE;
 }
@@ -380,9 +380,9 @@ static PyObject *object_puts(PyObject *self, PyObject *is_try) {
     uint32_t value = 0;
     if (is_told > 0) {
         if (is_try == Py_True) {
-            bz_judge_tries(&object->queue);
+            bz_judge_try(&object->queue);
         }
-        value = bz_judge_puts(&object->queue, 0);
+        value = bz_judge_put_begin(&object->queue, 0);
     }
     return is_told < 0 ? NULL : PyLong_FromUnsignedLong(value);
 }
@@ -395,7 +395,7 @@ static PyObject *object_put(PyObject *self, PyObject *args) {
         return NULL;
     }
     if (leaves(object)) {
-        bz_judge_put(&object->queue, value, (enum bz_status)status);
+        bz_judge_put_end(&object->queue, value, (enum bz_status)status);
     }
     Py_RETURN_NONE;
 }
@@ -406,9 +406,9 @@ static PyObject *object_gets(PyObject *self, PyObject *is_try) {
     int is_told = enters(object);
     if (is_told > 0) {
         if (is_try == Py_True) {
-            bz_judge_tries(&object->queue);
+            bz_judge_try(&object->queue);
         }
-        bz_judge_gets(&object->queue);
+        bz_judge_get_begin(&object->queue);
     }
     return is_told < 0 ? NULL : PyBool_FromLong(is_told);
 }
@@ -421,7 +421,7 @@ static PyObject *object_got(PyObject *self, PyObject *args) {
         return NULL;
     }
     if (leaves(object)) {
-        bz_judge_got(&object->queue, value, (enum bz_status)status);
+        bz_judge_get_end(&object->queue, value, (enum bz_status)status);
     }
     Py_RETURN_NONE;
 }
@@ -432,7 +432,7 @@ static PyObject *object_joins(PyObject *self, PyObject *unused) {
     struct bz_judged_join join = {0};
     (void)unused;
     if (bz_py_judge_of(object) != NULL) {
-        join = bz_judge_joins(&object->queue);
+        join = bz_judge_join_begin(&object->queue);
     }
     return Py_BuildValue("Ii", join.cancels, join.was_pending);
 }
@@ -447,7 +447,7 @@ static PyObject *object_joined(PyObject *self, PyObject *args) {
     }
     join.was_pending = was_pending != 0;
     if (bz_py_judge_of(object) != NULL) {
-        bz_judge_joined(&object->queue, join, (enum bz_status)status);
+        bz_judge_join_end(&object->queue, join, (enum bz_status)status);
     }
     Py_RETURN_NONE;
 }
@@ -457,7 +457,7 @@ static PyObject *object_shuts_down(PyObject *self, PyObject *is_immediate) {
     struct bz_py_object *object = (struct bz_py_object *)self;
     int is_told = enters(object);
     if (is_told > 0) {
-        bz_judge_shuts_down(&object->queue, PyObject_IsTrue(is_immediate) == 1);
+        bz_judge_shutdown_begin(&object->queue, PyObject_IsTrue(is_immediate) == 1);
     }
     return is_told < 0 ? NULL : PyBool_FromLong(is_told);
 }
@@ -465,7 +465,7 @@ static PyObject *object_shuts_down(PyObject *self, PyObject *is_immediate) {
 static PyObject *object_shut_down(PyObject *self, PyObject *is_immediate) {
     struct bz_py_object *object = (struct bz_py_object *)self;
     if (leaves(object)) {
-        bz_judge_shut_down(&object->queue, PyObject_IsTrue(is_immediate) == 1);
+        bz_judge_shutdown_end(&object->queue, PyObject_IsTrue(is_immediate) == 1);
     }
     Py_RETURN_NONE;
 }

@@ -26,10 +26,10 @@ static int scope_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         scope->outer = (struct scope *)outer;
     }
     if (scope->loop->judge != NULL) {
-        bz_judge_enters_scope(scope->loop->judge, &scope->judged,
-                              scope->outer == NULL ? NULL : &scope->outer->judged, due_ns,
-                              cancelling);
-        bz_judge_entered_scope(&scope->judged, BZ_OK);
+        bz_judge_scope_enter_begin(scope->loop->judge, &scope->judged,
+                                   scope->outer == NULL ? NULL : &scope->outer->judged, due_ns,
+                                   cancelling);
+        bz_judge_scope_enter_end(&scope->judged, BZ_OK);
     }
     return 0;
 }
@@ -53,7 +53,7 @@ static PyObject *scope_leaves(PyObject *self, PyObject *args) {
     }
     if (scope->loop->judge != NULL) {
         scope->judged.due_ns = due_ns;
-        bz_judge_leaves_scope(&scope->judged, cancelling);
+        bz_judge_scope_exit_begin(&scope->judged, cancelling);
     }
     Py_RETURN_NONE;
 }
@@ -67,8 +67,8 @@ static PyObject *scope_left(PyObject *self, PyObject *args) {
         return NULL;
     }
     if (scope->loop->judge != NULL) {
-        bz_judge_left_scope(&scope->judged, (enum bz_status)body, (enum bz_status)status,
-                            cancelling);
+        bz_judge_scope_exit_end(&scope->judged, (enum bz_status)body, (enum bz_status)status,
+                                cancelling);
     }
     Py_RETURN_NONE;
 }

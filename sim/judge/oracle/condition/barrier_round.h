@@ -25,15 +25,15 @@ static inline void barrier_round_judges(struct bz_judge *judge, const struct bz_
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (barrier_round_is_early(barrier)) {
-        bz_judge_object(judge, "barrier-round", moment->task, moment->object,
-                        "%s passed '%s' with only %" PRIu64 " of %u parties there", name,
-                        barrier_name.text, barrier->arrived % barrier->parties, barrier->parties);
+        bz_judge_violate(judge, "barrier-round", moment->task, moment->object,
+                         "%s passed '%s' with only %" PRIu64 " of %u parties there", name,
+                         barrier_name.text, barrier->arrived % barrier->parties, barrier->parties);
     } else {
-        bz_judge_object(judge, "barrier-round", moment->task, moment->object,
-                        "%s got index %" PRIu64 " of '%s', which %s", name, moment->numbers[0],
-                        barrier_name.text,
-                        moment->numbers[0] < barrier->parties ? "another task of its round has"
-                                                              : "is not in 0 to parties - 1");
+        bz_judge_violate(judge, "barrier-round", moment->task, moment->object,
+                         "%s got index %" PRIu64 " of '%s', which %s", name, moment->numbers[0],
+                         barrier_name.text,
+                         moment->numbers[0] < barrier->parties ? "another task of its round has"
+                                                               : "is not in 0 to parties - 1");
     }
 }
 

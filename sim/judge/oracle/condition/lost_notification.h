@@ -35,18 +35,18 @@ static inline void lost_notification_judges(struct bz_judge *judge,
     }
     bz_judge_task_name(judge, moment->task, name, sizeof name);
     if (moment->kind == BZ_MOMENT_OWES) {
-        bz_judge_object(judge, "lost-notification", moment->task, moment->object,
-                        "%s was notified by '%s', then cancelled, and left without passing it on; "
-                        "%u task%s still wait%s",
-                        name, bz_judge_label(judge, moment->object).text, object->live,
-                        bz_plural(object->live), object->live == 1 ? "s" : "");
+        bz_judge_violate(judge, "lost-notification", moment->task, moment->object,
+                         "%s was notified by '%s', then cancelled, and left without passing it on; "
+                         "%u task%s still wait%s",
+                         name, bz_judge_label(judge, moment->object).text, object->live,
+                         bz_plural(object->live), object->live == 1 ? "s" : "");
     } else {
-        bz_judge_object(judge, "lost-notification", moment->task, moment->object,
-                        "%s told '%s' to wake %" PRIu64 " task%s, but it woke %" PRIu64
-                        "; %u still wait%s",
-                        name, bz_judge_label(judge, moment->object).text, moment->numbers[1],
-                        bz_plural(moment->numbers[1]), moment->numbers[0], object->live,
-                        object->live == 1 ? "s" : "");
+        bz_judge_violate(judge, "lost-notification", moment->task, moment->object,
+                         "%s told '%s' to wake %" PRIu64 " task%s, but it woke %" PRIu64
+                         "; %u still wait%s",
+                         name, bz_judge_label(judge, moment->object).text, moment->numbers[1],
+                         bz_plural(moment->numbers[1]), moment->numbers[0], object->live,
+                         object->live == 1 ? "s" : "");
     }
 }
 

@@ -17,7 +17,7 @@ static inline void notify_count_judges(struct bz_judge *judge, const struct bz_m
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     bool is_too_many = object->wakes > object->wakes_due;
     if (object->wakes != object->wakes_due) {
-        bz_judge_object(
+        bz_judge_violate(
             judge, "notify-count", 0, moment->object,
             "'%s' has woken %u waiter%s so far, but %u %s due: %u too %s",
             bz_judge_label(judge, moment->object).text, object->wakes, bz_plural(object->wakes),

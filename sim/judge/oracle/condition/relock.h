@@ -14,7 +14,7 @@ static inline bool relock_suspects(const struct bz_judge *judge, const struct bz
 
 static inline void relock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     char name[BZ_NAME_BYTES];
-    bz_judge_object(
+    bz_judge_violate(
         judge, "relock", moment->task, moment->object, "the wait of %s for '%s' returned '%s' %s",
         bz_judge_task_name(judge, moment->task, name, sizeof name),
         bz_judge_label(judge, moment->object).text, bz_status_word(moment->status),

@@ -31,13 +31,13 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
     if (!bz_claims(bz_judge_shadow_object(judge, moment->object), BZ_CLAIM_FIFO)) {
         return;
     }
-    bz_judge_object(judge, "fifo", moment->task, moment->object,
-                    "%s was granted %s of '%s' before %s, which %s; waiters overtaken: %u",
-                    bz_judge_task_name(judge, moment->task, late, sizeof late),
-                    bz_a_good(bz_judge_shadow_object(judge, moment->object)),
-                    bz_judge_label(judge, moment->object).text,
-                    bz_judge_task_name(judge, overtaking->first, early, sizeof early),
-                    fates[overtaking->how], overtaking->count);
+    bz_judge_violate(judge, "fifo", moment->task, moment->object,
+                     "%s was granted %s of '%s' before %s, which %s; waiters overtaken: %u",
+                     bz_judge_task_name(judge, moment->task, late, sizeof late),
+                     bz_a_good(bz_judge_shadow_object(judge, moment->object)),
+                     bz_judge_label(judge, moment->object).text,
+                     bz_judge_task_name(judge, overtaking->first, early, sizeof early),
+                     fates[overtaking->how], overtaking->count);
 }
 
 #endif

@@ -15,13 +15,13 @@ static inline uint64_t level_bound_suspects(const struct bz_judge *judge,
 static inline void level_bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->look.view != NULL && bz_claims(object, BZ_CLAIM_WAKE_IS_GRANT)) {
-        bz_judge_object(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
-                        moment->object,
-                        "'%s' promises more permits than it has: %u waiter%s %s woken and %s not "
-                        "resumed, but its level is %" PRIu64,
-                        bz_judge_label(judge, moment->object).text, object->woken,
-                        bz_plural(object->woken), object->woken == 1 ? "was" : "were",
-                        object->woken == 1 ? "has" : "have", object->view.level);
+        bz_judge_violate(judge, "level-bound", bz_shadow_newest_woken(&judge->shadow, object),
+                         moment->object,
+                         "'%s' promises more permits than it has: %u waiter%s %s woken and %s not "
+                         "resumed, but its level is %" PRIu64,
+                         bz_judge_label(judge, moment->object).text, object->woken,
+                         bz_plural(object->woken), object->woken == 1 ? "was" : "were",
+                         object->woken == 1 ? "has" : "have", object->view.level);
     }
 }
 

@@ -32,13 +32,13 @@ static inline void locked_definition_judges(struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     if (object->look.locked != NULL && !locked_definition_allows(object)) {
-        bz_judge_object(judge, "locked-definition", 0, moment->object,
-                        "locked() of '%s' is %s, and should be %s: %u waiting, %u woken, level "
-                        "%" PRIu64,
-                        bz_judge_label(judge, moment->object).text,
-                        object->shows_locked ? "true" : "false",
-                        object->shows_locked ? "false" : "true", object->waiting, object->woken,
-                        object->view.level);
+        bz_judge_violate(judge, "locked-definition", 0, moment->object,
+                         "locked() of '%s' is %s, and should be %s: %u waiting, %u woken, level "
+                         "%" PRIu64,
+                         bz_judge_label(judge, moment->object).text,
+                         object->shows_locked ? "true" : "false",
+                         object->shows_locked ? "false" : "true", object->waiting, object->woken,
+                         object->view.level);
     }
 }
 

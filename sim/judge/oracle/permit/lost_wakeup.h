@@ -46,26 +46,26 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, waiter, name, sizeof name);
     if (object->kind == BZ_OBJECT_EVENT) {
-        bz_judge_object(
+        bz_judge_violate(
             judge, "lost-wakeup", waiter, moment->object,
             "'%s' is set, but %s waits (first of %u waiter%s), and nothing is under way to "
             "wake it",
             bz_judge_label(judge, moment->object).text, name, object->waiting,
             bz_plural(object->waiting));
     } else if (object->kind == BZ_OBJECT_BARRIER) {
-        bz_judge_object(
+        bz_judge_violate(
             judge, "lost-wakeup", waiter, moment->object,
             "%u tasks wait at '%s', which opens for %u, and nothing is under way to wake them",
             object->live, bz_judge_label(judge, moment->object).text, object->quorum);
     } else {
         uint64_t free = object->permits - object->holders;
-        bz_judge_object(judge, "lost-wakeup", waiter, moment->object,
-                        "%" PRIu64 " of %" PRIu64
-                        " %s%s of '%s' %s free, but %s waits (first of %u "
-                        "waiter%s), and nothing is under way to wake it",
-                        free, object->permits, bz_goods(object), bz_plural(object->permits),
-                        bz_judge_label(judge, moment->object).text, bz_is_or_are(free), name,
-                        object->waiting, bz_plural(object->waiting));
+        bz_judge_violate(judge, "lost-wakeup", waiter, moment->object,
+                         "%" PRIu64 " of %" PRIu64
+                         " %s%s of '%s' %s free, but %s waits (first of %u "
+                         "waiter%s), and nothing is under way to wake it",
+                         free, object->permits, bz_goods(object), bz_plural(object->permits),
+                         bz_judge_label(judge, moment->object).text, bz_is_or_are(free), name,
+                         object->waiting, bz_plural(object->waiting));
     }
 }
 

@@ -62,14 +62,14 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
     char name[BZ_NAME_BYTES];
     bz_judge_task_name(judge, task, name, sizeof name);
     if (is_release) {
-        bz_judge_object(judge, "misuse", task, moment->object,
-                        "%s released '%s', which nobody held, and was not refused", name,
-                        bz_judge_label(judge, moment->object).text);
+        bz_judge_violate(judge, "misuse", task, moment->object,
+                         "%s released '%s', which nobody held, and was not refused", name,
+                         bz_judge_label(judge, moment->object).text);
     } else {
-        bz_judge_object(judge, "misuse", task, moment->object,
-                        "%s got '%s' from %s'%s', although %s", name,
-                        bz_status_word(moment->status), misuse_call(moment),
-                        bz_judge_label(judge, moment->object).text, misuse_state(moment));
+        bz_judge_violate(judge, "misuse", task, moment->object,
+                         "%s got '%s' from %s'%s', although %s", name,
+                         bz_status_word(moment->status), misuse_call(moment),
+                         bz_judge_label(judge, moment->object).text, misuse_state(moment));
     }
 }
 

@@ -17,12 +17,12 @@ static inline void mutual_exclusion_judges(struct bz_judge *judge, const struct 
     if (moment->status != BZ_OK || object->kind != BZ_OBJECT_PERMITS) {
         return;
     }
-    bz_judge_object(judge, "mutual-exclusion", moment->task, moment->object,
-                    "%s acquired '%s' as holder number %" PRIu64 ", but it has only %" PRIu64
-                    " permit%s",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name),
-                    bz_judge_label(judge, moment->object).text, object->holders, object->permits,
-                    bz_plural(object->permits));
+    bz_judge_violate(judge, "mutual-exclusion", moment->task, moment->object,
+                     "%s acquired '%s' as holder number %" PRIu64 ", but it has only %" PRIu64
+                     " permit%s",
+                     bz_judge_task_name(judge, moment->task, name, sizeof name),
+                     bz_judge_label(judge, moment->object).text, object->holders, object->permits,
+                     bz_plural(object->permits));
 }
 
 #endif

@@ -20,7 +20,7 @@ static inline void ownership_judges(struct bz_judge *judge, const struct bz_mome
         return; /* no acquire returned, or it does not explain the difference */
     }
     char name[BZ_NAME_BYTES];
-    bz_judge_object(
+    bz_judge_violate(
         judge, "ownership", object->return_task, moment->object,
         "acquire of '%s' returned '%s' to %s, but %s: %" PRIu64 " free (its level) and %" PRIu64
         " held of %" PRIu64 " permit%s",

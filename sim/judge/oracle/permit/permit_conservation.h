@@ -25,11 +25,11 @@ static inline void permit_conservation_judges(struct bz_judge *judge,
                  "; %u waiter%s woken for a permit, although %" PRIu64 " %s free", object->woken,
                  bz_plural(object->woken), free, free == 1 ? "was" : "were");
     }
-    bz_judge_object(judge, "permit-conservation", 0, moment->object,
-                    "'%s' has %" PRIu64 " permit%s instead of %" PRIu64 ": %" PRIu64
-                    " free (its level) and %" PRIu64 " held%s",
-                    bz_judge_label(judge, moment->object).text, sum, bz_plural(sum),
-                    object->permits, object->view.level, object->holders, woken);
+    bz_judge_violate(judge, "permit-conservation", 0, moment->object,
+                     "'%s' has %" PRIu64 " permit%s instead of %" PRIu64 ": %" PRIu64
+                     " free (its level) and %" PRIu64 " held%s",
+                     bz_judge_label(judge, moment->object).text, sum, bz_plural(sum),
+                     object->permits, object->view.level, object->holders, woken);
 }
 
 #endif

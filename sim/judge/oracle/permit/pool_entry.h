@@ -12,10 +12,10 @@ static inline bool pool_entry_suspects(const struct bz_judge *judge,
 }
 
 static inline void pool_entry_judges(struct bz_judge *judge, const struct bz_moment *moment) {
-    bz_judge_object(judge, "pool-entry", moment->task, moment->object,
-                    "no key of '%s' is in use, but %" PRIu64 " lock%s left",
-                    bz_judge_label(judge, moment->object).text, moment->numbers[0],
-                    moment->numbers[0] == 1 ? " is" : "s are");
+    bz_judge_violate(judge, "pool-entry", moment->task, moment->object,
+                     "no key of '%s' is in use, but %" PRIu64 " lock%s left",
+                     bz_judge_label(judge, moment->object).text, moment->numbers[0],
+                     moment->numbers[0] == 1 ? " is" : "s are");
 }
 
 #endif

@@ -19,7 +19,7 @@ static inline void queue_partition_judges(struct bz_judge *judge, const struct b
         return;
     }
     if (view->waiting + view->woken + view->cancelled != view->queued) {
-        bz_judge_object(
+        bz_judge_violate(
             judge, "queue-partition", 0, moment->object,
             "the queue of '%s' has %u entr%s, but shows %u that wait%s, %u with a result and "
             "%u cancelled",
@@ -28,18 +28,18 @@ static inline void queue_partition_judges(struct bz_judge *judge, const struct b
             view->woken, view->cancelled);
     } else if (view->waiting < object->waiting ||
                view->waiting > object->waiting + object->polling) {
-        bz_judge_object(judge, "queue-partition", 0, moment->object,
-                        "the queue of '%s' shows %u waiting entr%s, but %u task%s wait%s",
-                        bz_judge_label(judge, moment->object).text, view->waiting,
-                        view->waiting == 1 ? "y" : "ies", object->waiting,
-                        bz_plural(object->waiting), object->waiting == 1 ? "s" : "");
+        bz_judge_violate(judge, "queue-partition", 0, moment->object,
+                         "the queue of '%s' shows %u waiting entr%s, but %u task%s wait%s",
+                         bz_judge_label(judge, moment->object).text, view->waiting,
+                         view->waiting == 1 ? "y" : "ies", object->waiting,
+                         bz_plural(object->waiting), object->waiting == 1 ? "s" : "");
     } else {
-        bz_judge_object(judge, "queue-partition", 0, moment->object,
-                        "the queue of '%s' shows %u entr%s with a result, but %u task%s %s woken "
-                        "and %s not resumed",
-                        bz_judge_label(judge, moment->object).text, view->woken,
-                        view->woken == 1 ? "y" : "ies", object->woken, bz_plural(object->woken),
-                        object->woken == 1 ? "was" : "were", object->woken == 1 ? "has" : "have");
+        bz_judge_violate(judge, "queue-partition", 0, moment->object,
+                         "the queue of '%s' shows %u entr%s with a result, but %u task%s %s woken "
+                         "and %s not resumed",
+                         bz_judge_label(judge, moment->object).text, view->woken,
+                         view->woken == 1 ? "y" : "ies", object->woken, bz_plural(object->woken),
+                         object->woken == 1 ? "was" : "were", object->woken == 1 ? "has" : "have");
     }
 }
 

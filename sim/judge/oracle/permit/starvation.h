@@ -15,12 +15,12 @@ static inline bool starvation_suspects(const struct bz_judge *judge,
 static inline void starvation_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     uint32_t first = moment->overtaking->first;
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "starvation", first, moment->object,
-                    "%s was overtaken %u time%s while it waited for '%s'; the bound is %u",
-                    bz_judge_task_name(judge, first, name, sizeof name),
-                    judge->shadow.tasks[first].overtaken,
-                    bz_plural(judge->shadow.tasks[first].overtaken),
-                    bz_judge_label(judge, moment->object).text, judge->config.starvation_bound);
+    bz_judge_violate(judge, "starvation", first, moment->object,
+                     "%s was overtaken %u time%s while it waited for '%s'; the bound is %u",
+                     bz_judge_task_name(judge, first, name, sizeof name),
+                     judge->shadow.tasks[first].overtaken,
+                     bz_plural(judge->shadow.tasks[first].overtaken),
+                     bz_judge_label(judge, moment->object).text, judge->config.starvation_bound);
 }
 
 #endif

@@ -27,7 +27,7 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
     if (task->arrival >= object->handed_on || task->inside == BZ_INSIDE_POLLING) {
         return; /* it came later, or may have a permit */
     }
-    bz_judge_object(
+    bz_judge_violate(
         judge, "work-conserving", waiter, moment->object,
         "%" PRIu64 " free %s%s of '%s' %s promised to nobody, but %s waits (first of %u "
         "waiter%s)",

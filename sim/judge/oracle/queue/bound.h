@@ -37,12 +37,12 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
     if (!bound_is_exceeded(slots, moment)) {
         return;
     }
-    bz_judge_object(judge, "bound", moment->task, bound_slots(moment),
-                    "'%s' has room for %" PRIu64
-                    " item%s, but after the %s of %s there are %" PRIu64,
-                    bz_judge_label(judge, bound_slots(moment)).text, slots->permits,
-                    bz_plural(slots->permits), is_put ? "put" : "get",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name), slots->holders);
+    bz_judge_violate(judge, "bound", moment->task, bound_slots(moment),
+                     "'%s' has room for %" PRIu64
+                     " item%s, but after the %s of %s there are %" PRIu64,
+                     bz_judge_label(judge, bound_slots(moment)).text, slots->permits,
+                     bz_plural(slots->permits), is_put ? "put" : "get",
+                     bz_judge_task_name(judge, moment->task, name, sizeof name), slots->holders);
 }
 
 #endif

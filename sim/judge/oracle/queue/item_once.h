@@ -57,13 +57,13 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
     const struct bz_label queue_name = bz_judge_label(judge, moment->object);
     char name[BZ_NAME_BYTES];
     if (moment->kind != BZ_MOMENT_NO_EFFECT) {
-        bz_judge_object(judge, "item-once", moment->task, moment->object,
-                        "item %" PRIu64 " of '%s' %s", moment->numbers[0], queue_name.text,
-                        item_once_text(moment));
+        bz_judge_violate(judge, "item-once", moment->task, moment->object,
+                         "item %" PRIu64 " of '%s' %s", moment->numbers[0], queue_name.text,
+                         item_once_text(moment));
         return;
     }
     uint64_t size = moment->queue->size(moment->queue->instance);
-    bz_judge_object(
+    bz_judge_violate(
         judge, "item-once", moment->task, moment->object,
         "after the %s of %s, which returned '%s', '%s' has %" PRIu64 " item%s instead of %" PRId64,
         bz_op_name((enum bz_op)moment->numbers[0]),

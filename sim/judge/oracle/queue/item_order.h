@@ -81,12 +81,12 @@ static inline bool item_order_suspects(const struct bz_judge *judge,
 static inline void item_order_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
     char name[BZ_NAME_BYTES];
-    bz_judge_object(judge, "item-order", moment->task, moment->object,
-                    "%s got item %" PRIu64 " of '%s' out of order: item %u %s",
-                    bz_judge_task_name(judge, moment->task, name, sizeof name), moment->numbers[0],
-                    bz_judge_label(judge, moment->object).text,
-                    item_order_earlier(queue, moment->numbers[0], moment->task),
-                    bz_queue_is_exact(queue) ? "should have come first" : "came before it");
+    bz_judge_violate(judge, "item-order", moment->task, moment->object,
+                     "%s got item %" PRIu64 " of '%s' out of order: item %u %s",
+                     bz_judge_task_name(judge, moment->task, name, sizeof name), moment->numbers[0],
+                     bz_judge_label(judge, moment->object).text,
+                     item_order_earlier(queue, moment->numbers[0], moment->task),
+                     bz_queue_is_exact(queue) ? "should have come first" : "came before it");
 }
 
 #endif

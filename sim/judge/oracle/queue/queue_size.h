@@ -15,10 +15,10 @@ static inline bool queue_size_suspects(const struct bz_judge *judge,
 
 static inline void queue_size_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
-    bz_judge_object(judge, "queue-size", moment->task, moment->object,
-                    "'%s' shows a size of %" PRIu64 ", but puts less gets are %" PRIu64,
-                    bz_judge_label(judge, moment->object).text, queue->size(queue->instance),
-                    bz_queue_expected_size(queue));
+    bz_judge_violate(judge, "queue-size", moment->task, moment->object,
+                     "'%s' shows a size of %" PRIu64 ", but puts less gets are %" PRIu64,
+                     bz_judge_label(judge, moment->object).text, queue->size(queue->instance),
+                     bz_queue_expected_size(queue));
 }
 
 #endif
