@@ -7,7 +7,7 @@
 #include "primitives/runtime/mem.h"
 #include "sim/choice/tape.h"
 #include "sim/judge/judge.h"
-#include "sim/judge/shadow.h"
+#include "sim/judge/shadow/shadow.h"
 
 #define BZ_STEPS_BETWEEN_LOOKS 65536u /* at the stop flag */
 

@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "sim/judge/ledger.h"
+#include "sim/judge/shadow/queue_ledger.h"
 
 #define ITEM_CAPACITY_FIRST 32u
 #define NO_BOUND (UINT64_C(1) << 62)

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/judge/shadow.h"
+#include "sim/judge/shadow/shadow.h"
 #include "sim/native/image.h"
 
 struct bz_world;

@@ -449,6 +449,17 @@ static void store_words(struct bz_parse *parser) {
     }
 }
 
+/* Without memory for them, nothing is known of the line; whoever wrote --json gets a document. */
+static struct bz_given *new_words(int argc, char *const *argv) {
+    struct bz_given *words = calloc((size_t)argc + 1, sizeof *words);
+    for (int index = 1; index < argc && words == NULL; index++) {
+        if (strcmp(argv[index], "--json") == 0) {
+            bz_ending_want_json();
+        }
+    }
+    return bz_lack_check(words, "the options");
+}
+
 void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_line *line);
 
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
@@ -464,7 +475,7 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
     for (const struct bz_option *option = bz_options_everywhere; option->name != NULL; option++) {
         add_option(&parser, option, NULL);
     }
-    parser.words = bz_lack_check(calloc((size_t)argc + 1, sizeof *parser.words), "the options");
+    parser.words = new_words(argc, argv);
     read_words(&parser, argc, argv);
     if (bz_options_show != NULL) {
         bz_options_show(syntax, &(struct bz_line){parser.options, parser.count, parser.words,

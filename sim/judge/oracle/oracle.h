@@ -29,7 +29,7 @@
 #include <stdio.h>
 
 #include "sim/judge/internal.h"
-#include "sim/judge/ledger.h"
+#include "sim/judge/shadow/queue_ledger.h"
 
 #ifndef ORACLE
 #define ORACLE(name, text, summary, demand)

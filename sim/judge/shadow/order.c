@@ -1,5 +1,5 @@
 /* Order of service: the waiters that a grant passes over. */
-#include "sim/judge/shadow.h"
+#include "sim/judge/shadow/shadow.h"
 
 /* True if a wake-up is the grant. If not, it is a hint, and the return is the grant. */
 static inline bool wakes_by_grant(const struct bz_shadow_object *object) {

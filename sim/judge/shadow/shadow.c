@@ -1,4 +1,4 @@
-#include "sim/judge/shadow.h"
+#include "sim/judge/shadow/shadow.h"
 
 #include <string.h>
 

@@ -26,8 +26,8 @@
  *
  * Private to sim/judge and to the sources of events in this repository (sim/native).
  */
-#ifndef BZ_SIM_JUDGE_SHADOW_H
-#define BZ_SIM_JUDGE_SHADOW_H
+#ifndef BZ_SIM_JUDGE_SHADOW_SHADOW_H
+#define BZ_SIM_JUDGE_SHADOW_SHADOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The items of a queue under test, by value. queue.c writes them, the oracles of items read them.
  * Private to sim/judge. */
-#ifndef BZ_SIM_JUDGE_LEDGER_H
-#define BZ_SIM_JUDGE_LEDGER_H
+#ifndef BZ_SIM_JUDGE_SHADOW_QUEUE_LEDGER_H
+#define BZ_SIM_JUDGE_SHADOW_QUEUE_LEDGER_H
 
 #include "sim/judge/internal.h"
 
