@@ -13,13 +13,11 @@
 
 struct bz_mutant {
     const char *name;
-    const char *source;     /* the file that was changed, from the root of the repository */
-    uint32_t line;          /* where the change begins */
-    const char *kind;       /* of fault: "drop-wake-up", "skip-check", ...; mutate.py lists them */
-    const char *change;     /* lines that stay, go ("- ") and come ("+ ") */
-    const char *equivalent; /* why no run can tell it from what ships; NULL: it must be noticed */
-    const char *settings;   /* "SCENARIO name=value,...;SCENARIO ..." also tried; NULL: none */
-    uint32_t primitives;    /* that the fault may show in, as bits 1 << enum bz_primitive */
+    const char *source;   /* the file that was changed, from the root of the repository */
+    uint32_t line;        /* where the change begins */
+    const char *change;   /* lines that stay, go ("- ") and come ("+ ") */
+    const char *settings; /* "SCENARIO name=value,...;SCENARIO ..." also tried; NULL: none */
+    uint32_t primitives;  /* that the fault may show in, as bits 1 << enum bz_primitive */
     const struct bz_variant *variant;
 };
 

@@ -13,13 +13,11 @@ all of them:
                                         key: buzzer
 
     mutant: lock-release-wakes-nobody
-    kind: drop-wake-up                  one of KINDS below
       lock->is_held = false;            two blanks: a line that stays, for the place
     - bz_waitq_wake_oldest(...);        a line to remove
     + ...                               a line to add
     settings: restaurant tables=3       tried after the defaults of all scenarios; also above the
                                         first mutant, and more than once
-    equivalent: why no run can tell     only if so; may go on in further lines of that key
     tests: sim-choice                   for tools/lab/mutants.py
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
@@ -31,10 +29,8 @@ import re
 import sys
 from pathlib import Path
 
-KINDS = """drop-wake-up skip-check swap off-by-one forget-hand-over wrong-end wrong-count
-           wrong-state wrong-answer excess-wake-up""".split()
-KEYS = "source users primitives variant mutant kind change settings equivalent tests".split()
-JOINED = {"settings": ";", "equivalent": " ", "tests": "|", "change": "\n"}  # keys that may continue
+KEYS = "source users primitives variant mutant change settings tests".split()
+JOINED = {"settings": ";", "tests": "|", "change": "\n"}  # keys that may continue
 
 
 class Bad(Exception):
@@ -63,8 +59,6 @@ def read(path, *required):
         lines = mutant.get("change", "").splitlines()
         for key in {"source", *required} - mutant.keys():
             raise Bad(f"{path}: mutant '{mutant['mutant']}': no key '{key}'")
-        if mutant.get("kind") not in KINDS:
-            raise Bad(f"{path}: mutant '{mutant['mutant']}': no kind '{mutant.get('kind')}'")
         if not any(line[0] in "-+" for line in lines) or all(line[0] == "+" for line in lines):
             raise Bad(f"{path}: mutant '{mutant['mutant']}' does not say what changes, and where")
         mutant["change"] += "\n"
@@ -97,8 +91,7 @@ def row(mutant, line):
     def quoted(key):
         return json.dumps(mutant[key]) if key in mutant else "0"
     bits = " | ".join(f"1u << BZ_PRIMITIVE_{name.upper()}" for name in mutant["primitives"].split())
-    fields = ", ".join(f".{key} = {quoted(key)}"
-                       for key in ("source", "kind", "change", "equivalent", "settings"))
+    fields = ", ".join(f".{key} = {quoted(key)}" for key in ("source", "change", "settings"))
     variant = "bz_mutant_" + mutant["mutant"].replace("-", "_")
     return (f"extern const struct bz_variant {variant};",
             f"    {{.name = {quoted('mutant')}, {fields},\n"

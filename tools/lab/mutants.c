@@ -31,13 +31,11 @@
 #define SETTINGS_BYTES 256u
 
 enum verdict {
-    VERDICT_KILLED,     /* expected */
-    VERDICT_EQUIVALENT, /* not found, as declared */
-    VERDICT_SURVIVED,   /* not found: a gap in the oracles */
-    VERDICT_TELLING,    /* declared equivalent, but found */
-    VERDICT_NONE,       /* interrupted */
+    VERDICT_KILLED,   /* expected */
+    VERDICT_SURVIVED, /* not found: a gap in the oracles */
+    VERDICT_NONE,     /* interrupted */
 };
-#define VERDICT_COUNT 5
+#define VERDICT_COUNT 3
 
 /* The result of one mutant. */
 struct mutation {
@@ -173,21 +171,17 @@ static bool judge_mutant(const struct mutants *mutants, struct mutation *result)
 /* --- the verdicts ----------------------------------------------------------------------------- */
 
 static enum verdict verdict_of(const struct mutation *result) {
-    bool is_declared = result->mutant->equivalent != NULL;
     if (!result->is_judged) {
         return VERDICT_NONE;
     }
-    if (result->oracle != NULL) {
-        return is_declared ? VERDICT_TELLING : VERDICT_KILLED;
-    }
-    return is_declared ? VERDICT_EQUIVALENT : VERDICT_SURVIVED;
+    return result->oracle != NULL ? VERDICT_KILLED : VERDICT_SURVIVED;
 }
 
 static int exit_code_of(const uint32_t counts[VERDICT_COUNT]) {
     if (counts[VERDICT_NONE] > 0) {
         return BZ_EXIT_INTERRUPTED;
     }
-    return counts[VERDICT_SURVIVED] + counts[VERDICT_TELLING] > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
+    return counts[VERDICT_SURVIVED] > 0 ? BZ_EXIT_UNPROVED : BZ_EXIT_OK;
 }
 
 static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
@@ -205,23 +199,18 @@ static uint32_t kills_of(const struct mutants *mutants, const char *killer) {
 static void print_result(const struct mutation *result, bool is_quiet) {
     const struct bz_mutant *mutant = result->mutant;
     enum verdict verdict = verdict_of(result);
-    if (is_quiet && (verdict == VERDICT_KILLED || verdict == VERDICT_EQUIVALENT)) {
+    if (is_quiet && verdict == VERDICT_KILLED) {
         return;
     }
-    printf("%-36s %-17s ", mutant->name, mutant->kind);
+    printf("%-36s ", mutant->name);
     switch (verdict) {
     case VERDICT_KILLED:
-    case VERDICT_TELLING:
-        printf("%s%s", verdict == VERDICT_KILLED ? "" : "NOT EQUIVALENT, although declared so: ",
-               result->oracle);
+        printf("%s", result->oracle);
         if (result->scenario != NULL) {
             printf(" in %s %s %s, %" PRIu64 "%s", result->scenario, result->primitive,
                    bz_order_name(result->order), result->schedules,
                    result->schedules == 1 ? " schedule" : " schedules");
         }
-        break;
-    case VERDICT_EQUIVALENT:
-        printf("equivalent: %s", mutant->equivalent);
         break;
     case VERDICT_SURVIVED:
         printf("SURVIVED %" PRIu64 " schedules", result->schedules);
@@ -231,7 +220,7 @@ static void print_result(const struct mutation *result, bool is_quiet) {
         break;
     }
     printf("\n");
-    if (verdict == VERDICT_SURVIVED || verdict == VERDICT_TELLING) {
+    if (verdict == VERDICT_SURVIVED) {
         printf("%s:%" PRIu32 "\n%s", mutant->source, mutant->line, mutant->change);
     }
 }
@@ -242,13 +231,9 @@ static void print_text(const struct mutants *mutants) {
     for (uint32_t index = 0; index < mutants->count; index++) {
         print_result(&mutants->results[index], mutants->is_quiet);
     }
-    printf("%s%" PRIu32 " mutants: %" PRIu32 " killed, %" PRIu32 " equivalent, %" PRIu32
-           " survived",
+    printf("%s%" PRIu32 " mutants: %" PRIu32 " killed, %" PRIu32 " survived",
            mutants->is_quiet ? "" : "\n", mutants->count, counts[VERDICT_KILLED],
-           counts[VERDICT_EQUIVALENT], counts[VERDICT_SURVIVED]);
-    if (counts[VERDICT_TELLING] > 0) {
-        printf(", %" PRIu32 " wrongly declared equivalent", counts[VERDICT_TELLING]);
-    }
+           counts[VERDICT_SURVIVED]);
     if (counts[VERDICT_NONE] > 0) {
         printf(", %" PRIu32 " not judged", counts[VERDICT_NONE]);
     }
@@ -297,7 +282,7 @@ int bz_command_mutants(int argc, char **argv) {
         .target = &mutants,
         .doc = "Puts one fault at a time into the primitives that ship, runs every scenario with "
                "each, and reports which oracle finds it. Exit status: 0 every mutant is found, "
-               "except those that are declared equivalent, 4 one survives, 5 interrupted."};
+               "4 one survives, 5 interrupted."};
     (void)bz_options_parse(&syntax, argc, argv);
     if (bz_strategy_find(mutants.strategy) == NULL) {
         return bz_cli_fail(argv[0], BZ_EXIT_USAGE,

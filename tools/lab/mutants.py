@@ -12,9 +12,8 @@ A catalogue is what scenarios/mutants/mutate.py reads, with one more key:
     tests: sim-choice|traces    a regular expression of CTest names; a mutant may add to
                                         those of its catalogue
 
-Exit status: 0 each mutant was killed, or survived and is declared equivalent; 1 otherwise; 2 usage,
-a mutant that does not fit or compile, or a failure of the unchanged tree; 130 interrupted. Only the
-copy is changed.
+Exit status: 0 each mutant was killed; 1 otherwise; 2 usage, a mutant that does not fit or compile, or a
+failure of the unchanged tree; 130 interrupted. Only the copy is changed.
 """
 import argparse
 import ctypes
@@ -151,14 +150,11 @@ class Lab:
 
 
 def judge_all(lab, mutants):
-    counts = dict.fromkeys(("killed", "equivalent", "SURVIVED", "NOT EQUIVALENT"), 0)
+    counts = dict.fromkeys(("killed", "SURVIVED"), 0)
     for mutant in mutants:
         start = time.monotonic()
         killer = lab.judge(mutant)
-        if "equivalent" in mutant:
-            verdict = "NOT EQUIVALENT" if killer else "equivalent"
-        else:
-            verdict = "killed" if killer else "SURVIVED"
+        verdict = "killed" if killer else "SURVIVED"
         counts[verdict] += 1
         progress("")
         print(f"{mutant['mutant']:40} {verdict:14} {killer or '':28} "
@@ -166,7 +162,7 @@ def judge_all(lab, mutants):
         if verdict.isupper():
             print(f"{mutant['source']}\n{mutant['change']}", end="", flush=True)
     print(f"{len(mutants)} mutants:", ", ".join(f"{n} {name}" for name, n in counts.items()))
-    return 1 if counts["SURVIVED"] + counts["NOT EQUIVALENT"] else 0
+    return 1 if counts["SURVIVED"] else 0
 
 
 def main():
