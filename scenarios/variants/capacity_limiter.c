@@ -72,13 +72,5 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
                              answer);
 }
 
-static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct desk),
-                                                .model = &bz_model_capacity_limiter,
-                                                .init = init,
-                                                .call = call};
-
-const struct bz_variant bz_variant_capacity_limiter = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "buzzer/capacity-limiter",
-    .summary = "the capacity limiter that ships, in the scenario `model`",
-    .modelled = &modelled};
+BZ_VARIANT_OF_MODEL(capacity_limiter, "buzzer/capacity-limiter", "the capacity limiter that ships",
+                    struct desk, bz_model_capacity_limiter, init);

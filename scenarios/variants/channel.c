@@ -109,13 +109,5 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
     return bz_modelled_ended(status, answer);
 }
 
-static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_channel),
-                                                .model = &bz_model_channel,
-                                                .init = init,
-                                                .call = call};
-
-const struct bz_variant bz_variant_channel = {.version = BZ_VARIANT_VERSION,
-                                              .name = "buzzer/channel",
-                                              .summary =
-                                                  "the channel that ships, in the scenario `model`",
-                                              .modelled = &modelled};
+BZ_VARIANT_OF_MODEL(channel, "buzzer/channel", "the channel that ships", struct bz_channel,
+                    bz_model_channel, init);

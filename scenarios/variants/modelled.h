@@ -33,4 +33,15 @@ static inline enum bz_status bz_modelled_ended(enum bz_status status, int64_t *a
     return status;
 }
 
+/* A variant that offers a primitive of this type, by the call() of its file. */
+#define BZ_VARIANT_OF_MODEL(identifier, name_, summary_, type, model_, init_)                      \
+    static const struct bz_modelled_ops modelled_##identifier = {                                  \
+        .instance_bytes = sizeof(type), .model = &(model_), .init = init_, .call = call};          \
+    const struct bz_variant bz_variant_##identifier = {                                            \
+        .version = BZ_VARIANT_VERSION,                                                             \
+        .name = name_,                                                                             \
+        .summary = summary_ ", in the scenario `model`",                                           \
+        .modelled = &modelled_##identifier,                                                        \
+    }
+
 #endif

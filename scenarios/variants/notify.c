@@ -45,13 +45,5 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
     return BZ_OK;
 }
 
-static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_notify),
-                                                .model = &bz_model_notify,
-                                                .init = init,
-                                                .call = call};
-
-const struct bz_variant bz_variant_notify = {.version = BZ_VARIANT_VERSION,
-                                             .name = "buzzer/notify",
-                                             .summary =
-                                                 "the notify that ships, in the scenario `model`",
-                                             .modelled = &modelled};
+BZ_VARIANT_OF_MODEL(notify, "buzzer/notify", "the notify that ships", struct bz_notify,
+                    bz_model_notify, init);

@@ -75,13 +75,5 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
     }
 }
 
-static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_oneshot),
-                                                .model = &bz_model_oneshot,
-                                                .init = init,
-                                                .call = call};
-
-const struct bz_variant bz_variant_oneshot = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "buzzer/oneshot",
-    .summary = "the one-shot that ships, in the scenario `model`",
-    .modelled = &modelled};
+BZ_VARIANT_OF_MODEL(oneshot, "buzzer/oneshot", "the one-shot that ships", struct bz_oneshot,
+                    bz_model_oneshot, init);

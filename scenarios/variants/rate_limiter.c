@@ -83,13 +83,5 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
     return bz_modelled_ended(bz_rate_limiter_acquire(limiter, (uint32_t)tokens), answer);
 }
 
-static const struct bz_modelled_ops modelled = {.instance_bytes = sizeof(struct bz_rate_limiter),
-                                                .model = &bz_model_rate_limiter,
-                                                .init = init,
-                                                .call = call};
-
-const struct bz_variant bz_variant_rate_limiter = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "buzzer/rate-limiter",
-    .summary = "the rate limiter that ships, in the scenario `model`",
-    .modelled = &modelled};
+BZ_VARIANT_OF_MODEL(rate_limiter, "buzzer/rate-limiter", "the rate limiter that ships",
+                    struct bz_rate_limiter, bz_model_rate_limiter, init);

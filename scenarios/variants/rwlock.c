@@ -94,24 +94,8 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
     return bz_modelled_ended(status, answer);
 }
 
-#define MODELLED(the_model, the_init)                                                              \
-    {                                                                                              \
-        .instance_bytes = sizeof(struct bz_rwlock), .model = &(the_model), .init = (the_init),     \
-        .call = call                                                                               \
-    }
-
-static const struct bz_modelled_ops modelled = MODELLED(bz_model_rwlock, init);
-static const struct bz_modelled_ops modelled_for_readers =
-    MODELLED(model_for_readers, init_for_readers);
-
-const struct bz_variant bz_variant_rwlock = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "buzzer/rwlock",
-    .summary = "the rwlock that ships, preferring writers, in the scenario `model`",
-    .modelled = &modelled};
-
-const struct bz_variant bz_variant_rwlock_readers = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "buzzer/rwlock-readers",
-    .summary = "the rwlock that ships, preferring readers, in the scenario `model`",
-    .modelled = &modelled_for_readers};
+BZ_VARIANT_OF_MODEL(rwlock, "buzzer/rwlock", "the rwlock that ships, preferring writers",
+                    struct bz_rwlock, bz_model_rwlock, init);
+BZ_VARIANT_OF_MODEL(rwlock_readers, "buzzer/rwlock-readers",
+                    "the rwlock that ships, preferring readers", struct bz_rwlock,
+                    model_for_readers, init_for_readers);

@@ -305,18 +305,8 @@ static const struct bz_queue_ops queue_ops = {
 /* --- for those who compare it with the real one ------------------------------------------------
  */
 
-static void put(struct bz_asyncio_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct bz_asyncio_text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    bz_asyncio_put(text, format, arguments);
-    va_end(arguments);
-}
-
 static void put_tokens(struct bz_asyncio_text *text, const struct tokens *tokens) {
-    put(text, "%u[%u]", tokens->tokens, bz_deque_length(&tokens->waiting));
+    bz_asyncio_put(text, "%u[%u]", tokens->tokens, bz_deque_length(&tokens->waiting));
 }
 
 void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
@@ -325,17 +315,17 @@ void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive,
         return;
     }
     const struct queue *queue = instance;
-    put(text, "%" PRIu64 "[", queue->size);
+    bz_asyncio_put(text, "%" PRIu64 "[", queue->size);
     for (const struct bz_list *link = queue->pending.next; link != &queue->pending;
          link = link->next) {
-        put(text, "%s%" PRIu64, link == queue->pending.next ? "" : " ",
-            bz_container_of(link, const struct item, link)->value);
+        bz_asyncio_put(text, "%s%" PRIu64, link == queue->pending.next ? "" : " ",
+                       bz_container_of(link, const struct item, link)->value);
     }
-    put(text, "][%u]", bz_deque_length(&queue->getters));
+    bz_asyncio_put(text, "][%u]", bz_deque_length(&queue->getters));
     if (queue->is_bounded) {
         put_tokens(text, &queue->slots);
     } else {
-        put(text, "-");
+        bz_asyncio_put(text, "-");
     }
 }
 

@@ -2,8 +2,6 @@
 #ifndef BZ_SCENARIOS_VARIANTS_VARIANTS_H
 #define BZ_SCENARIOS_VARIANTS_VARIANTS_H
 
-#include <stdarg.h>
-
 #include "sim/variant/variant.h"
 
 extern const struct bz_variant bz_variant_asyncio_311;
@@ -45,8 +43,8 @@ struct bz_asyncio_text {
     size_t bytes;
     size_t length;
 };
-void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Appends the fields of an instance, and the state of every waiter: P pending, R woken (result), C
  * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */

@@ -51,14 +51,6 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
                              answer);
 }
 
-static const struct bz_modelled_ops modelled = {.instance_bytes =
-                                                    sizeof(struct bz_weighted_semaphore),
-                                                .model = &bz_model_weighted_semaphore,
-                                                .init = init,
-                                                .call = call};
-
-const struct bz_variant bz_variant_weighted_semaphore = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "buzzer/weighted-semaphore",
-    .summary = "the weighted semaphore that ships, in the scenario `model`",
-    .modelled = &modelled};
+BZ_VARIANT_OF_MODEL(weighted_semaphore, "buzzer/weighted-semaphore",
+                    "the weighted semaphore that ships", struct bz_weighted_semaphore,
+                    bz_model_weighted_semaphore, init);

@@ -121,36 +121,26 @@ static void on_return(void *context, uint32_t op, enum bz_status status, int64_t
 
 /* --- the state -------------------------------------------------------------------------------- */
 
-static void put(struct bz_asyncio_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct bz_asyncio_text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    bz_asyncio_put(text, format, arguments);
-    va_end(arguments);
-}
-
 static void put_handle(struct bz_asyncio_text *text, const struct bz_handle *handle) {
-    put(text, "%u%c%u", handle->owner, roles[handle->role], handle->nth);
+    bz_asyncio_put(text, "%u%c%u", handle->owner, roles[handle->role], handle->nth);
 }
 
 static void put_queues(struct bz_asyncio_text *text, const struct bz_loop *loop) {
     for (uint32_t index = 0; index < loop->ready_count; index++) {
-        put(text, "%s", index == 0 ? "" : " ");
+        bz_asyncio_put(text, "%s", index == 0 ? "" : " ");
         put_handle(text, loop->ready[index]);
     }
-    put(text, "|");
+    bz_asyncio_put(text, "|");
     for (uint32_t index = 0; index < loop->heap_count; index++) {
         const struct bz_heap_entry *entry = &loop->heap[index];
-        put(text, "%s%" PRIu64 ":", index == 0 ? "" : " ", entry->when_ns);
+        bz_asyncio_put(text, "%s%" PRIu64 ":", index == 0 ? "" : " ", entry->when_ns);
         if (entry->timer == NULL) {
-            put(text, "-");
+            bz_asyncio_put(text, "-");
         } else {
             put_handle(text, &entry->timer->handle);
         }
     }
-    put(text, "|");
+    bz_asyncio_put(text, "|");
 }
 
 static void put_tasks(struct bz_asyncio_text *text, const struct bz_loop *loop) {
@@ -160,10 +150,11 @@ static void put_tasks(struct bz_asyncio_text *text, const struct bz_loop *loop) 
                                    [BZ_FUTURE_CANCELLED] = 'X'};
     const struct bz_task *first = bz_driver_next_task(loop, NULL);
     for (const struct bz_task *task = first; task != NULL; task = bz_driver_next_task(loop, task)) {
-        put(text, "%s%u%c%u%s", task == first ? "" : " ", task->actor.id, letters[task->done.state],
-            task->cancel_requests, task->must_cancel ? "m" : "");
+        bz_asyncio_put(text, "%s%u%c%u%s", task == first ? "" : " ", task->actor.id,
+                       letters[task->done.state], task->cancel_requests,
+                       task->must_cancel ? "m" : "");
     }
-    put(text, "|");
+    bz_asyncio_put(text, "|");
 }
 
 static void put_state(struct bz_side *side) {
@@ -173,7 +164,7 @@ static void put_state(struct bz_side *side) {
     put_queues(&text, loop);
     put_tasks(&text, loop);
     for (uint32_t index = 0; index < script->object_count; index++) {
-        put(&text, "%s", index == 0 ? "" : " ");
+        bz_asyncio_put(&text, "%s", index == 0 ? "" : " ");
         (side->is_twisted ? bz_twisted_print : bz_asyncio_print)(
             &text, (enum bz_primitive)script->objects[index].primitive,
             (void *)(uintptr_t)bz_script_instance(side->state, index));
