@@ -2,11 +2,12 @@
 """Makes mutants: copies of a source file with one fault each.
 
     mutate.py OUT CATALOGUE.mut...    writes OUT/NAME.c for each mutant, and OUT/registry.c
+    mutate.py --list CATALOGUE.mut... prints the name and the variant of each
 
-Runs in the root of the repository. A catalogue is text. The keys above its first mutant hold for
-all of them:
+Runs in the root of the repository. A catalogue is text. Keys in a paragraph of their own hold for
+all mutants below:
 
-    source: primitives/sync/lock.c      the file to change; a mutant may name another one
+    source: primitives/sync/lock.c      the file to change
     users: primitives/sync/queue.c      if that is a header: the sources that call what changes
     primitives: lock                    the primitives that the mutant is run as
     variant: rwlock                     whose table it is run by, bz_variant_rwlock; without the
@@ -16,8 +17,8 @@ all of them:
       lock->is_held = false;            two blanks: a line that stays, for the place
     - bz_waitq_wake_oldest(...);        a line to remove
     + ...                               a line to add
-    settings: restaurant tables=3       tried after the defaults of all scenarios; also above the
-                                        first mutant, and more than once
+    settings: restaurant tables=3       tried after the defaults of all scenarios; may be there more
+                                        than once
     tests: sim-choice                   for tools/lab/mutants.py
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
@@ -42,6 +43,8 @@ def read(path, *required):
     common, mutants = {}, []
     mutant = common
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):
+        if not line.strip():
+            mutant = common
         if not line.strip() or line.startswith("#"):
             continue
         if line[:2] in ("  ", "- ", "+ "):
@@ -100,7 +103,12 @@ def row(mutant, line):
 
 def main(out, *catalogues):
     rows = []
-    for mutant in (mutant for path in catalogues for mutant in read(path, "primitives")):
+    mutants = [mutant for path in catalogues for mutant in read(path, "primitives")]
+    if out == "--list":
+        print(*(f"{mutant['mutant']} {mutant.get('variant', 'buzzer')}" for mutant in mutants),
+              sep="\n")
+        return
+    for mutant in mutants:
         source = Path(mutant["source"])
         text, line = apply(mutant, source.read_text())
         # A header's guard keeps the shipped one out of the sources that use it.
