@@ -51,7 +51,6 @@ static void expect_complete(const struct bz_fault *fault, const char *name) {
     cr_assert_lt(0, strlen(fault->issue), "%s", name);
     cr_assert_lt(0, strlen(fault->versions), "%s", name);
     cr_assert_lt(0, strlen(fault->summary), "%s", name);
-    cr_assert_lt(0, strlen(fault->property), "%s", name);
     cr_assert_lt(bz_oracle_index(fault->oracle), bz_oracle_count, "%s", name);
     cr_assert_not_null((void *)tst_scenario(fault->scenario), "%s", name);
 }

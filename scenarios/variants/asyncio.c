@@ -444,8 +444,7 @@ static const struct bz_rules rules_313 = {
 FAULT(fault_locked, 1u << BZ_PRIMITIVE_LOCK, .family = "stuck state", .oracle = "locked-definition",
       .scenario = "contended", .settings = "primitive=lock", .issue = "gh-138121",
       .versions = "3.4 to 3.15",
-      .summary = "locked() of a lock is false while a woken waiter is about to take it",
-      .property = "locked() is true exactly when an acquire would wait");
+      .summary = "locked() of a lock is false while a woken waiter is about to take it");
 
 /* Found by Buzzer. The permit leaves the value at the wake-up, so for the bound it counts as held
  * already. A release by a task that holds nothing is accepted, and two tasks get one permit. */
@@ -453,39 +452,33 @@ FAULT(
     fault_bound, 1u << BZ_PRIMITIVE_BOUNDED, .family = "passes on too much", .oracle = "misuse",
     .scenario = "intruder", .settings = "primitive=bounded", .issue = "no issue known",
     .versions = "3.10.8 to 3.15",
-    .summary = "a bounded semaphore takes a release too many while a woken waiter has not resumed",
-    .property = "no more releases than acquires");
+    .summary = "a bounded semaphore takes a release too many while a woken waiter has not resumed");
 
 FAULT(fault_one_wake, 1u << BZ_PRIMITIVE_SEMAPHORE | 1u << BZ_PRIMITIVE_BOUNDED,
       .family = "head of line", .oracle = "work-conserving", .scenario = "restaurant",
       .settings = "tables=5,guests=12,helpings=1,arrival=4,meal=4,meal-ns=1",
       .issue = "gh-111693 (PR 111694)", .versions = "3.10.8 to 3.12, 3.11.0 to 3.11.x",
-      .summary = "who resumes from a semaphore wakes one other, however many permits are free",
-      .property = "work conservation");
+      .summary = "who resumes from a semaphore wakes one other, however many permits are free");
 
 FAULT(fault_notify_lost, 1u << BZ_PRIMITIVE_CONDITION, .family = "woken, cancelled, not passed on",
       .oracle = "lost-notification", .scenario = "condition", .issue = "gh-112202",
       .versions = "3.4 to 3.12",
-      .summary = "the notification of a waiter that is then cancelled is lost",
-      .property = "no lost notification");
+      .summary = "the notification of a waiter that is then cancelled is lost");
 
 /* The same, as the model of a condition sees it. */
 FAULT(fault_notify_lost_by_model, 1u << BZ_PRIMITIVE_CONDITION,
       .family = "woken, cancelled, not passed on", .oracle = "lost-wakeup", .scenario = "model",
       .settings = "primitive=condition", .issue = "gh-112202", .versions = "3.4 to 3.12",
-      .summary = "the notification of a waiter that is then cancelled is lost",
-      .property = "no lost notification");
+      .summary = "the notification of a waiter that is then cancelled is lost");
 
 FAULT(fault_barrier, 1u << BZ_PRIMITIVE_BARRIER, .family = "stuck state", .oracle = "barrier-round",
       .scenario = "barrier", .issue = "gh-155233", .versions = "3.11 to 3.15",
-      .summary = "after a filler was cancelled, two tasks of a round get one index",
-      .property = "each index once a round");
+      .summary = "after a filler was cancelled, two tasks of a round get one index");
 
 FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
       .oracle = "cancel-count", .scenario = "scope", .issue = "gh-134471",
       .versions = "3.11.3 to 3.15",
-      .summary = "a timeout takes a request that was undelivered at its entry for its own",
-      .property = "a timeout swallows no request of others");
+      .summary = "a timeout takes a request that was undelivered at its entry for its own");
 
 /* --- variants --------------------------------------------------------------------------------- */
 

@@ -337,21 +337,18 @@ void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive,
 
 FAULT(fault_recursion, 1u << BZ_PRIMITIVE_DEFERRED, .family = "re-entrancy", .oracle = "assertion",
       .scenario = "deferred", .issue = "#9304", .versions = "all",
-      .summary = "callbacks run inside the release or the cancel that sets them off",
-      .property = "stack depth does not grow with the queue");
+      .summary = "callbacks run inside the release or the cancel that sets them off");
 
 FAULT(fault_bound, 1u << BZ_PRIMITIVE_BOUNDED | 1u << BZ_PRIMITIVE_LOCK,
       .family = "passes on too much", .oracle = "misuse", .scenario = "intruder",
       .issue = "no issue known; owners are not checked", .versions = "all",
       .summary =
-          "a token that was handed to a task which has not resumed can be released by any task",
-      .property = "no more releases than acquires");
+          "a token that was handed to a task which has not resumed can be released by any task");
 
 FAULT(fault_order, 1u << BZ_PRIMITIVE_QUEUE, .family = "value rides in the wake-up",
       .oracle = "item-order", .scenario = "queue", .settings = "maxsize=0",
       .issue = "no issue known; an item that was given is not taken back", .versions = "all",
-      .summary = "an item that a cancelled task puts back comes behind a later one on its way",
-      .property = "items in the order of the puts");
+      .summary = "an item that a cancelled task puts back comes behind a later one on its way");
 
 const struct bz_variant bz_variant_twisted = {
     .version = BZ_VARIANT_VERSION,

@@ -147,7 +147,7 @@ struct bz_fault {
     const char *issue;    /* where it is documented */
     const char *versions; /* what was affected */
     const char *summary;  /* the fault in one line */
-    const char *property; /* what it violates, in the field's words */
+    const char *property; /* not read; for plug-ins that say what it violates */
     const char *oracle;   /* which oracle must catch it */
     const char *scenario; /* which scenario shows it */
     const char *settings; /* settings of that scenario, "name=value,..."; NULL: its defaults */

@@ -168,12 +168,12 @@ static bool check_fault(const struct bz_variant *variant, char *error, size_t er
     struct bz_program program;
     char why[BZ_ERROR_BYTES];
     if (fault->family == NULL || fault->project == NULL || fault->issue == NULL ||
-        fault->versions == NULL || fault->summary == NULL || fault->property == NULL ||
-        fault->oracle == NULL || fault->scenario == NULL) {
+        fault->versions == NULL || fault->summary == NULL || fault->oracle == NULL ||
+        fault->scenario == NULL) {
         return bz_fail(
             error, error_bytes,
             "declares a fault without all of: family, project, issue, versions, summary, "
-            "property, oracle, scenario");
+            "oracle, scenario");
     }
     if (bz_oracle_index(fault->oracle) == bz_oracle_count) {
         return bz_fail(error, error_bytes,
