@@ -57,6 +57,7 @@ struct scene {
     struct bz_scene base;
     struct bz_sut_opaque sut;
     struct bz_modelled modelled;
+    struct bz_model_op ops[BZ_MODELLED_OPS_MAX]; /* of the model */
     struct bz_history *history;
     struct bz_timer closer;
     uint32_t client_count;
@@ -127,7 +128,7 @@ static void note_end(struct client *client, enum bz_status status, int64_t answe
 static enum bz_status call(struct client *client, uint32_t op, const int64_t *arguments) {
     struct scene *scene = client->scene;
     struct bz_judge *judge = scene->base.world->judge;
-    const struct bz_model_op *description = &scene->modelled.model->ops[op];
+    const struct bz_model_op *description = &scene->modelled.model.ops[op];
     enum bz_op word = (enum bz_op)scene->words[op];
     int64_t answer = 0;
     client->op = op;
@@ -146,7 +147,7 @@ static enum bz_status call(struct client *client, uint32_t op, const int64_t *ar
 
 /* The operations that the task may call now, as bits. */
 static uint64_t callable(const struct client *client) {
-    const struct bz_model *model = client->scene->modelled.model;
+    const struct bz_model *model = &client->scene->modelled.model;
     uint64_t set = 0;
     for (uint32_t op = 0; op < model->op_count; op++) {
         uint32_t owed = model->ops[op].gives_back;
@@ -160,7 +161,7 @@ static uint64_t callable(const struct client *client) {
 }
 
 static void draw_arguments(struct scene *scene, uint32_t op, int64_t *arguments) {
-    const struct bz_model_op *description = &scene->modelled.model->ops[op];
+    const struct bz_model_op *description = &scene->modelled.model.ops[op];
     for (uint32_t index = 0; index < description->argument_count; index++) {
         const struct bz_model_argument *argument = &description->arguments[index];
         uint64_t bound = (uint64_t)argument->most - (uint64_t)argument->least + 1;
@@ -181,14 +182,14 @@ static uint32_t giver_of(const struct bz_model *model, uint32_t op) {
 }
 
 static enum bz_status give_back(struct client *client, uint32_t op) {
-    uint32_t owed = client->scene->modelled.model->ops[op].gives_back - 1;
+    uint32_t owed = client->scene->modelled.model.ops[op].gives_back - 1;
     client->owed &= ~(UINT64_C(1) << owed);
     return call(client, op, client->owed_arguments[owed]);
 }
 
 static enum bz_status call_drawn(struct client *client) {
     struct scene *scene = client->scene;
-    const struct bz_model *model = scene->modelled.model;
+    const struct bz_model *model = &scene->modelled.model;
     uint64_t set = callable(client);
     uint32_t count = (uint32_t)__builtin_popcountll(set);
     if (count == 0) {
@@ -228,7 +229,7 @@ static enum bz_status run_client(void *arg) {
     }
     while (client->owed != 0) {
         uint32_t owed = (uint32_t)__builtin_ctzll(client->owed);
-        enum bz_status given = give_back(client, giver_of(scene->modelled.model, owed));
+        enum bz_status given = give_back(client, giver_of(&scene->modelled.model, owed));
         (void)given; /* judged as every call is */
     }
     return status;
@@ -287,14 +288,10 @@ static enum bz_op word_of(const char *name) {
     return BZ_OP_WAIT;
 }
 
-static bool keep_history(struct scene *scene) {
-    int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
-    const struct bz_model *model = scene->modelled.model;
+static bool keep_history(struct scene *scene, const int64_t *parameters) {
+    const struct bz_model *model = &scene->modelled.model;
     uint64_t calls = (uint64_t)scene->client_count * (uint64_t)value_of(scene, OPERATIONS);
     uint32_t most = (uint32_t)value_of(scene, CONFIGURATIONS);
-    for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
-        parameters[index] = scene->base.permits;
-    }
     scene->history = bz_history_new(
         bz_loop_mem(scene->base.world->loop),
         &(struct bz_history_config){
@@ -312,7 +309,7 @@ static bool keep_history(struct scene *scene) {
 #define MAY_WAIT (1u << BZ_OP_ACQUIRE | 1u << BZ_OP_WAIT | 1u << BZ_OP_PUT | 1u << BZ_OP_GET)
 
 static void spawn_all(struct scene *scene) {
-    uint32_t op_count = scene->modelled.model->op_count;
+    uint32_t op_count = scene->modelled.model.op_count;
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
         *client = (struct client){.scene = scene, .number = number};
@@ -338,23 +335,23 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     scene->client_count = count;
     scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
-    scene->modelled = bz_modelled_of(world->variant, args->primitive);
+    bz_modelled_init(&scene->modelled, world->variant, args->primitive, scene->ops);
     for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
         parameters[index] = scene->base.permits;
     }
-    for (uint32_t op = 0; op < scene->modelled.model->op_count; op++) {
-        scene->words[op] = (uint8_t)word_of(scene->modelled.model->ops[op].name);
+    for (uint32_t op = 0; op < scene->modelled.model.op_count; op++) {
+        scene->words[op] = (uint8_t)word_of(scene->modelled.model.ops[op].name);
     }
     if (!bz_scene_is_set_up(
             world, bz_sut_opaque_init(&scene->sut, world, args->primitive,
-                                      scene->modelled.model->name, scene->modelled.init, parameters,
+                                      scene->modelled.model.name, scene->modelled.init, parameters,
                                       &(struct bz_introspection){.instance = scene,
                                                                  .at_rest = judge_rest,
                                                                  .idle = judge_idle}))) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);
-    if (!keep_history(scene)) {
+    if (!keep_history(scene, parameters)) {
         bz_judge_lacks(world->judge, NULL, "the history of a run");
         return scene;
     }

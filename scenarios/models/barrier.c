@@ -38,30 +38,15 @@ static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *ti
     }
 }
 
-#define OPS(in_order)                                                                              \
-    {                                                                                              \
-        [WAIT] = {.name = "wait",                                                                  \
-                  .begins_with = 1 + ARRIVE,                                                       \
-                  .begins_in_order = (in_order),                                                   \
-                  .cancel = BZ_MODEL_CANCEL_UNDOES,                                                \
-                  .undo = GIVE_UP},                                                                \
-        [ARRIVE] = {.name = "arrive", .is_hidden = true}, [GIVE_UP] = {                            \
-            .name = "give_up",                                                                     \
-            .is_hidden = true                                                                      \
-        }                                                                                          \
-    }
-
-static const struct bz_model_op ops[] = OPS(false);
-static const struct bz_model_op ops_in_line[] = OPS(true);
-
-#define MODEL(the_ops)                                                                             \
-    {                                                                                              \
-        .name = "barrier", .state_bytes = sizeof(struct barrier), .parameter_count = 1,            \
-        .ops = (the_ops), .op_count = OP_COUNT, .start = start, .step = step                       \
-    }
-
-static const struct bz_model model = MODEL(ops);
-static const struct bz_model model_in_line = MODEL(ops_in_line);
+static const struct bz_model_op ops[] = {
+    [WAIT] = {.name = "wait",
+              .begins_with = 1 + ARRIVE,
+              .begins_in_order = true,
+              .cancel = BZ_MODEL_CANCEL_UNDOES,
+              .undo = GIVE_UP},
+    [ARRIVE] = {.name = "arrive", .is_hidden = true},
+    [GIVE_UP] = {.name = "give_up", .is_hidden = true},
+};
 
 static enum bz_status init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     const struct bz_barrier_ops *barrier = sut->ops;
@@ -78,5 +63,14 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
     return barrier->wait(sut->instance, &index);
 }
 
-const struct bz_modelled bz_modelled_barrier = {&model, init, call};
-const struct bz_modelled bz_modelled_barrier_in_line = {&model_in_line, init, call};
+const struct bz_modelled bz_modelled_barrier = {
+    {.name = "barrier",
+     .state_bytes = sizeof(struct barrier),
+     .parameter_count = 1,
+     .ops = ops,
+     .op_count = OP_COUNT,
+     .start = start,
+     .step = step},
+    init,
+    call,
+};

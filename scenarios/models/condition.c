@@ -48,40 +48,24 @@ static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *an
     }
 }
 
-#define OPS(in_place_of_wait)                                                                      \
-    {                                                                                              \
-        [ACQUIRE] = {.name = "acquire", .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE},        \
-        [RELEASE] = {.name = "release", .gives_back = 1 + ACQUIRE},                                \
-        [WAIT] = {.name = "wait",                                                                  \
-                  .begins_with = 1 + LET_GO,                                                       \
-                  .needs = 1 + ACQUIRE,                                                            \
-                  .or_else = (in_place_of_wait),                                                   \
-                  .cancel = BZ_MODEL_CANCEL_UNDOES,                                                \
-                  .undo = COME_BACK},                                                              \
-        [NOTIFY] = {.name = "notify",                                                              \
-                    .needs = 1 + ACQUIRE,                                                          \
-                    .argument_count = 1,                                                           \
-                    .arguments = {{.name = "count", .least = 1, .most = 2}}},                      \
-        [LET_GO] = {.name = "let_go", .is_hidden = true},                                          \
-        [LEAVE] = {.name = "leave", .is_hidden = true},                                            \
-        [COME_BACK] = {.name = "come_back", .begins_with = 1 + LEAVE, .is_hidden = true},          \
-        [WAKE_EARLY] = {                                                                           \
-            .name = "wake_early",                                                                  \
-            .is_hidden = true                                                                      \
-        }                                                                                          \
-    }
-
-static const struct bz_model_op ops[] = OPS(0);
-static const struct bz_model_op loose_ops[] = OPS(1 + WAKE_EARLY);
-
-#define MODEL(the_ops)                                                                             \
-    {                                                                                              \
-        .name = "condition", .state_bytes = sizeof(struct condition), .ops = (the_ops),            \
-        .op_count = OP_COUNT, .step = step                                                         \
-    }
-
-static const struct bz_model model = MODEL(ops);
-static const struct bz_model loose_model = MODEL(loose_ops);
+static const struct bz_model_op ops[] = {
+    [ACQUIRE] = {.name = "acquire", .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE},
+    [RELEASE] = {.name = "release", .gives_back = 1 + ACQUIRE},
+    [WAIT] = {.name = "wait",
+              .begins_with = 1 + LET_GO,
+              .needs = 1 + ACQUIRE,
+              .or_else = 1 + WAKE_EARLY,
+              .cancel = BZ_MODEL_CANCEL_UNDOES,
+              .undo = COME_BACK},
+    [NOTIFY] = {.name = "notify",
+                .needs = 1 + ACQUIRE,
+                .argument_count = 1,
+                .arguments = {{.name = "count", .least = 1, .most = 2}}},
+    [LET_GO] = {.name = "let_go", .is_hidden = true},
+    [LEAVE] = {.name = "leave", .is_hidden = true},
+    [COME_BACK] = {.name = "come_back", .begins_with = 1 + LEAVE, .is_hidden = true},
+    [WAKE_EARLY] = {.name = "wake_early", .is_hidden = true},
+};
 
 static enum bz_status init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     (void)parameters;
@@ -98,5 +82,12 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
                            : condition->notify(sut->instance, (uint32_t)arguments[0]);
 }
 
-const struct bz_modelled bz_modelled_condition = {&model, init, call};
-const struct bz_modelled bz_modelled_condition_loose = {&loose_model, init, call};
+const struct bz_modelled bz_modelled_condition = {
+    {.name = "condition",
+     .state_bytes = sizeof(struct condition),
+     .ops = ops,
+     .op_count = OP_COUNT,
+     .step = step},
+    init,
+    call,
+};

@@ -14,12 +14,6 @@ static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *an
 static const struct bz_model_op ops[] = {
     [WAIT] = {.name = "wait"}, [SET] = {.name = "set"}, [CLEAR] = {.name = "clear"}};
 
-static const struct bz_model model = {.name = "event",
-                                      .state_bytes = sizeof(int64_t),
-                                      .ops = ops,
-                                      .op_count = OP_COUNT,
-                                      .step = step};
-
 static enum bz_status init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     (void)parameters;
     return ((const struct bz_event_ops *)sut->ops)->init(sut->instance, sut->world->loop);
@@ -37,4 +31,12 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
     return BZ_OK;
 }
 
-const struct bz_modelled bz_modelled_event = {&model, init, call};
+const struct bz_modelled bz_modelled_event = {
+    {.name = "event",
+     .state_bytes = sizeof(int64_t),
+     .ops = ops,
+     .op_count = OP_COUNT,
+     .step = step},
+    init,
+    call,
+};

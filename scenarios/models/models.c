@@ -1,5 +1,7 @@
 #include "scenarios/models/models.h"
 
+#include <string.h>
+
 static enum bz_status own_init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     const struct bz_modelled_ops *ops = sut->ops;
     return ops->init(sut->instance, sut->world->loop, parameters);
@@ -11,24 +13,40 @@ static enum bz_status own_call(const struct bz_sut_opaque *sut, uint32_t op,
     return ops->call(sut->instance, op, arguments, answer);
 }
 
-struct bz_modelled bz_modelled_of(const struct bz_variant *variant, enum bz_primitive primitive) {
-    uint32_t claims = bz_variant_claims(variant, primitive);
-    bool is_in_line = (claims & BZ_CLAIM_FIFO) != 0;
+static const struct bz_modelled *strictest(enum bz_primitive primitive) {
     switch (primitive) {
-    case BZ_PRIMITIVE_MODELLED:
-        return (struct bz_modelled){variant->modelled->model, own_init, own_call};
     case BZ_PRIMITIVE_EVENT:
-        return bz_modelled_event;
+        return &bz_modelled_event;
     case BZ_PRIMITIVE_CONDITION:
-        return (claims & BZ_CLAIM_EXACT_NOTIFY) != 0 ? bz_modelled_condition
-                                                     : bz_modelled_condition_loose;
+        return &bz_modelled_condition;
     case BZ_PRIMITIVE_BARRIER:
-        return is_in_line ? bz_modelled_barrier_in_line : bz_modelled_barrier;
+        return &bz_modelled_barrier;
     case BZ_PRIMITIVE_QUEUE:
-        return (claims & BZ_CLAIM_UNORDERED_ITEMS) != 0 ? bz_modelled_slots
-               : is_in_line                             ? bz_modelled_queue_in_line
-                                                        : bz_modelled_queue;
+        return &bz_modelled_queue;
     default:
-        return is_in_line ? bz_modelled_permits_in_line : bz_modelled_permits;
+        return &bz_modelled_permits;
     }
+}
+
+/* Copies with memcpy(): equal states have equal bytes, padding included. */
+void bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
+                      enum bz_primitive primitive, struct bz_model_op *ops) {
+    if (primitive == BZ_PRIMITIVE_MODELLED) {
+        memcpy(&modelled->model, variant->modelled->model, sizeof modelled->model);
+        modelled->init = own_init;
+        modelled->call = own_call;
+        return;
+    }
+    uint32_t claims = bz_variant_claims(variant, primitive);
+    bool has_slots = primitive == BZ_PRIMITIVE_QUEUE && (claims & BZ_CLAIM_UNORDERED_ITEMS) != 0;
+    bool is_in_line = (claims & BZ_CLAIM_FIFO) != 0 && !has_slots;
+    memcpy(modelled, has_slots ? &bz_modelled_slots : strictest(primitive), sizeof *modelled);
+    BZ_CHECK(modelled->model.op_count <= BZ_MODELLED_OPS_MAX);
+    memcpy(ops, modelled->model.ops, modelled->model.op_count * sizeof ops[0]);
+    for (uint32_t index = 0; index < modelled->model.op_count; index++) {
+        ops[index].line = is_in_line ? ops[index].line : 0;
+        ops[index].begins_in_order &= is_in_line;
+        ops[index].or_else = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0 ? 0 : ops[index].or_else;
+    }
+    modelled->model.ops = ops;
 }

@@ -10,22 +10,26 @@
 #include "sim/model/model.h"
 #include "sim/native/sut.h"
 
+/* No model below has more operations. */
+#define BZ_MODELLED_OPS_MAX 8u
+
 /* A model, and the object under test seen through it. */
 struct bz_modelled {
-    const struct bz_model *model;
+    struct bz_model model;
     enum bz_status (*init)(const struct bz_sut_opaque *sut, const int64_t *parameters);
     /* As `call` of struct bz_modelled_ops. */
     enum bz_status (*call)(const struct bz_sut_opaque *sut, uint32_t op, const int64_t *arguments,
                            int64_t *answer);
 };
 
-/* The model of the primitive, by the variant's claims. */
-struct bz_modelled bz_modelled_of(const struct bz_variant *variant, enum bz_primitive primitive);
+/* The model of the primitive, by the variant's claims. `ops` is memory for its operations, up to
+ * BZ_MODELLED_OPS_MAX of them. */
+void bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
+                      enum bz_primitive primitive, struct bz_model_op *ops);
 
-extern const struct bz_modelled bz_modelled_permits, bz_modelled_permits_in_line;
-extern const struct bz_modelled bz_modelled_event;
-extern const struct bz_modelled bz_modelled_barrier, bz_modelled_barrier_in_line;
-extern const struct bz_modelled bz_modelled_condition, bz_modelled_condition_loose;
-extern const struct bz_modelled bz_modelled_queue, bz_modelled_queue_in_line, bz_modelled_slots;
+/* Their tables: the models of a variant that claims all but BZ_CLAIM_EXACT_NOTIFY. */
+extern const struct bz_modelled bz_modelled_permits, bz_modelled_event, bz_modelled_barrier;
+extern const struct bz_modelled bz_modelled_condition, bz_modelled_queue;
+extern const struct bz_modelled bz_modelled_slots; /* a queue of items in any order */
 
 #endif

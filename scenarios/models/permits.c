@@ -16,29 +16,10 @@ static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *an
 }
 
 /* A waiter that was handed its permit and is cancelled passes it on. */
-#define OPS(the_line)                                                                              \
-    {                                                                                              \
-        [ACQUIRE] = {.name = "acquire",                                                            \
-                     .line = (the_line),                                                           \
-                     .cancel = BZ_MODEL_CANCEL_UNDOES,                                             \
-                     .undo = RELEASE},                                                             \
-        [RELEASE] = {                                                                              \
-            .name = "release",                                                                     \
-            .gives_back = 1 + ACQUIRE                                                              \
-        }                                                                                          \
-    }
-
-static const struct bz_model_op ops[] = OPS(0);
-static const struct bz_model_op ops_in_line[] = OPS(1);
-
-#define MODEL(the_ops)                                                                             \
-    {                                                                                              \
-        .name = "permits", .state_bytes = sizeof(int64_t), .parameter_count = 1, .ops = (the_ops), \
-        .op_count = OP_COUNT, .start = start, .step = step                                         \
-    }
-
-static const struct bz_model model = MODEL(ops);
-static const struct bz_model model_in_line = MODEL(ops_in_line);
+static const struct bz_model_op ops[] = {
+    [ACQUIRE] = {.name = "acquire", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = RELEASE},
+    [RELEASE] = {.name = "release", .gives_back = 1 + ACQUIRE},
+};
 
 static enum bz_status init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     const struct bz_permit_ops *permits = sut->ops;
@@ -53,5 +34,14 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
     return op == ACQUIRE ? permits->acquire(sut->instance) : permits->release(sut->instance);
 }
 
-const struct bz_modelled bz_modelled_permits = {&model, init, call};
-const struct bz_modelled bz_modelled_permits_in_line = {&model_in_line, init, call};
+const struct bz_modelled bz_modelled_permits = {
+    {.name = "permits",
+     .state_bytes = sizeof(int64_t),
+     .parameter_count = 1,
+     .ops = ops,
+     .op_count = OP_COUNT,
+     .start = start,
+     .step = step},
+    init,
+    call,
+};

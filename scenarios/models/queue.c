@@ -60,38 +60,14 @@ static bool step_of_count(void *state, uint32_t op, const int64_t *arguments, in
     return queue->count >= 0 && (op != PUT || queue->count <= queue->bound);
 }
 
-#define OPS(getters, putters)                                                                      \
-    {                                                                                              \
-        [GET] = {.name = "get",                                                                    \
-                 .line = (getters),                                                                \
-                 .cancel = BZ_MODEL_CANCEL_UNDOES,                                                 \
-                 .undo = PUT_BACK},                                                                \
-        [PUT] =                                                                                    \
-            {.name = "put",                                                                        \
-             .line = (putters),                                                                    \
-             .argument_count = 1,                                                                  \
-             .arguments = {{.name = "item", .least = 1, .most = INT32_MAX, .is_fresh = true}}},    \
-        [PUT_BACK] = {                                                                             \
-            .name = "put_back",                                                                    \
-            .is_hidden = true                                                                      \
-        }                                                                                          \
-    }
-
-static const struct bz_model_op ops[] = OPS(0, 0);
-static const struct bz_model_op ops_in_line[] = OPS(1, 2);
-
-#define MODEL(the_name, the_ops, the_bytes, the_step)                                              \
-    {                                                                                              \
-        .name = (the_name), .state_bytes = (the_bytes), .parameter_count = 1, .ops = (the_ops),    \
-        .op_count = OP_COUNT, .start = start, .step = (the_step)                                   \
-    }
-
-#define COUNT_BYTES offsetof(struct queue, items)
-
-static const struct bz_model model = MODEL("queue", ops, sizeof(struct queue), step);
-static const struct bz_model model_in_line =
-    MODEL("queue", ops_in_line, sizeof(struct queue), step);
-static const struct bz_model model_of_count = MODEL("queue", ops, COUNT_BYTES, step_of_count);
+static const struct bz_model_op ops[] = {
+    [GET] = {.name = "get", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = PUT_BACK},
+    [PUT] = {.name = "put",
+             .line = 2,
+             .argument_count = 1,
+             .arguments = {{.name = "item", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [PUT_BACK] = {.name = "put_back", .is_hidden = true},
+};
 
 static enum bz_status init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     const struct bz_queue_ops *queue = sut->ops;
@@ -118,6 +94,26 @@ static enum bz_status call_for_count(const struct bz_sut_opaque *sut, uint32_t o
     return status;
 }
 
-const struct bz_modelled bz_modelled_queue = {&model, init, call};
-const struct bz_modelled bz_modelled_queue_in_line = {&model_in_line, init, call};
-const struct bz_modelled bz_modelled_slots = {&model_of_count, init, call_for_count};
+const struct bz_modelled bz_modelled_queue = {
+    {.name = "queue",
+     .state_bytes = sizeof(struct queue),
+     .parameter_count = 1,
+     .ops = ops,
+     .op_count = OP_COUNT,
+     .start = start,
+     .step = step},
+    init,
+    call,
+};
+
+const struct bz_modelled bz_modelled_slots = {
+    {.name = "queue",
+     .state_bytes = offsetof(struct queue, items),
+     .parameter_count = 1,
+     .ops = ops,
+     .op_count = OP_COUNT,
+     .start = start,
+     .step = step_of_count},
+    init,
+    call_for_count,
+};
