@@ -1,4 +1,5 @@
 /* The queue of asyncio.h. */
+#include "primitives/runtime/heapq.h"
 #include "scenarios/variants/asyncio.h"
 
 static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
@@ -11,6 +12,37 @@ static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_q
     enum bz_queue_kind kind = (enum bz_queue_kind)order; /* they have the same numbers */
     bool has_memory = bz_items_init(&queue->items, bz_loop_mem(loop), kind, maxsize);
     return has_memory ? BZ_OK : BZ_NO_MEMORY;
+}
+
+static bool has_lower_priority(const void *left, const void *right) {
+    return ((const struct bz_items_entry *)left)->priority <
+           ((const struct bz_items_entry *)right)->priority;
+}
+
+static struct bz_heapq heap_of(const struct queue *queue) {
+    return (struct bz_heapq){queue->items.heap, sizeof queue->items.heap[0], has_lower_priority};
+}
+
+static void push_item(struct queue *queue, uint64_t value, int64_t priority) {
+    struct bz_items *items = &queue->items;
+    if (items->kind != BZ_QUEUE_PRIORITY) {
+        bz_items_push(items, value, priority);
+        return;
+    }
+    struct bz_heapq heap = heap_of(queue);
+    items->heap[items->count] = (struct bz_items_entry){.priority = priority, .value = value};
+    bz_heapq_to_root(&heap, 0, items->count++);
+}
+
+static uint64_t pop_item(struct queue *queue) {
+    struct bz_items *items = &queue->items;
+    if (items->kind != BZ_QUEUE_PRIORITY) {
+        return bz_items_pop(items);
+    }
+    struct bz_heapq heap = heap_of(queue);
+    uint64_t value = items->heap[0].value;
+    bz_heapq_drop_first(&heap, items->count--);
+    return value;
 }
 
 static bool is_full(const struct queue *queue) {
@@ -28,8 +60,7 @@ static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t prio
     if (!bz_items_reserve(&queue->items)) {
         return BZ_NO_MEMORY;
     }
-    queue->items.puts = 0; /* no tie-break: items of one priority have the same number */
-    bz_items_push(&queue->items, value, priority);
+    push_item(queue, value, priority);
     queue->unfinished++;
     bz_deque_pop_and_wake(&queue->getters);
     return BZ_OK;
@@ -57,7 +88,7 @@ static enum bz_status queue_try_get(void *instance, uint64_t *value) {
     if (queue->items.count == 0) {
         return queue->is_shut ? BZ_CLOSED : BZ_EMPTY;
     }
-    *value = bz_items_pop(&queue->items);
+    *value = pop_item(queue);
     bz_deque_pop_and_wake(&queue->putters);
     return BZ_OK;
 }
