@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "primitives/runtime/timer.h"
-#include "sim/choice/strategy_replay.h"
 #include "sim/native/inspect.h"
 #include "tools/cli/cli.h"
 #include "traces/lack.h"
@@ -38,47 +37,25 @@ static const char *task_name(const struct bz_stepper *stepper, uint32_t task) {
     return task == 0 ? NULL : task <= stepper->run.task_count ? stepper->run.tasks[task - 1] : "?";
 }
 
-/* The first event of a step that says what it is; NULL: none does. */
-static const struct bz_trace_event *head_of(const struct bz_trace *run, uint64_t step) {
+/* The task that an injected cancel strikes in the step; NULL: the step is no cancel. */
+static const char *victim_of(const struct bz_trace *run, uint64_t step) {
     for (size_t index = 0; index < run->event_count; index++) {
         const struct bz_trace_event *event = &run->events[index];
-        if (event->step == step &&
-            (bz_is(event->event, "resume") || bz_is(event->event, "callback") ||
-             bz_is(event->event, "inject"))) {
-            return event;
+        if (event->step == step && bz_is(event->event, "inject")) {
+            return event->task;
         }
     }
     return NULL;
 }
 
-/* Whether the run's next step is the cancel, or the handle. The event of a callback does not say
- * which one of its owner it is. */
-static bool is_next(const struct bz_stepper *stepper, const struct bz_trace_choice *choice) {
-    const struct bz_trace_event *head = head_of(&stepper->run, (uint64_t)stepper->step + 1);
-    if (head == NULL || !bz_is(head->task, choice->task)) {
-        return false;
-    }
-    return bz_is(choice->kind, "cancel") ? bz_is(head->event, "inject")
-           : choice->role == NULL
-               ? bz_is(head->event, "resume") && head->n == choice->n
-               : bz_is(head->event, "callback") && bz_is(head->role, choice->role);
-}
-
 /* --- what the next step can be ---------------------------------------------------------------- */
 
-struct looking {
-    struct bz_world_watch watch;
-    struct bz_replay_listener listener;
-    const struct bz_stepper *stepper;
-    struct bz_stepper_state *state;
-};
-
 /* A new entry, behind those of its kind, if there is room. The format is that of its text. */
-__attribute__((format(printf, 5, 6))) static void add(const struct looking *looking,
+__attribute__((format(printf, 5, 6))) static void add(const struct bz_stepper *stepper,
                                                       enum bz_alternative_kind kind, bool is_taken,
                                                       struct bz_trace_choice choice,
                                                       const char *format, ...) {
-    struct bz_stepper_state *state = looking->state;
+    struct bz_stepper_state *state = stepper->state;
     uint32_t place = state->count;
     va_list arguments;
     if (place == BZ_ALTERNATIVES_MAX) {
@@ -96,9 +73,9 @@ __attribute__((format(printf, 5, 6))) static void add(const struct looking *look
     state->handles += kind == BZ_ALTERNATIVE_HANDLE;
 }
 
-static struct bz_trace_choice handle_choice(const struct bz_stepper *stepper,
-                                            const struct bz_ready *handle) {
-    return (struct bz_trace_choice){
+static void add_handle(const struct bz_stepper *stepper, const struct bz_ready *handle,
+                       bool is_taken) {
+    const struct bz_trace_choice choice = {
         .kind = "next",
         .task = task_name(stepper, handle->owner),
         .role = handle->role == BZ_ROLE_STEP ? NULL : bz_role_name(handle->role),
@@ -106,15 +83,11 @@ static struct bz_trace_choice handle_choice(const struct bz_stepper *stepper,
         .n = handle->nth,
         .bound = BZ_TRACE_ABSENT,
         .value = BZ_TRACE_ABSENT};
-}
-
-static void add_handle(const struct looking *looking, struct bz_trace_choice choice,
-                       bool is_taken) {
     const char *owner = bz_or(choice.task, "the loop");
     if (choice.role == NULL) {
-        add(looking, BZ_ALTERNATIVE_HANDLE, is_taken, choice, "%s, step %" PRIu64, owner, choice.n);
+        add(stepper, BZ_ALTERNATIVE_HANDLE, is_taken, choice, "%s, step %" PRIu64, owner, choice.n);
     } else {
-        add(looking, BZ_ALTERNATIVE_HANDLE, is_taken, choice, "%s %" PRIu64 " of %s", choice.role,
+        add(stepper, BZ_ALTERNATIVE_HANDLE, is_taken, choice, "%s %" PRIu64 " of %s", choice.role,
             choice.n, owner);
     }
 }
@@ -122,23 +95,23 @@ static void add_handle(const struct looking *looking, struct bz_trace_choice cho
 /* Among these the run chose: timers that came due are with them. */
 static void hear_next(void *context, const struct bz_ready *ready, uint32_t count, uint32_t chosen,
                       uint32_t step) {
-    const struct looking *looking = context;
-    struct bz_stepper_state *state = looking->state;
-    if (step != looking->stepper->step + 1) {
+    const struct bz_stepper *stepper = context;
+    struct bz_stepper_state *state = stepper->state;
+    if (step != stepper->step + 1) {
         return;
     }
     state->count -= state->handles;
     memmove(state->list, state->list + state->handles, state->count * sizeof state->list[0]);
     state->handles = 0;
     for (uint32_t index = 0; index < count && index < READY_MAX; index++) {
-        add_handle(looking, handle_choice(looking->stepper, &ready[index]), index == chosen);
+        add_handle(stepper, &ready[index], index == chosen);
     }
 }
 
 static void hear_jump(void *context, bool is_jump, uint32_t step) {
-    const struct looking *looking = context;
-    struct bz_stepper_state *state = looking->state;
-    if (step != looking->stepper->step + 1 || state->is_jump_known) {
+    const struct bz_stepper *stepper = context;
+    struct bz_stepper_state *state = stepper->state;
+    if (step != stepper->step + 1 || state->is_jump_known) {
         return;
     }
     state->is_jump_known = true;
@@ -148,7 +121,7 @@ static void hear_jump(void *context, bool is_jump, uint32_t step) {
                                          .n = BZ_TRACE_ABSENT,
                                          .bound = BZ_TRACE_ABSENT,
                                          .value = jumps};
-        add(looking, BZ_ALTERNATIVE_JUMP, is_jump == (jumps == 1), choice,
+        add(stepper, BZ_ALTERNATIVE_JUMP, is_jump == (jumps == 1), choice,
             "the step before takes %s%s",
             bz_cli_time_text(jumps == 1 ? state->deadline_ns - state->now_ns : 0),
             jumps == 1 ? ", until the next timer" : "");
@@ -157,8 +130,7 @@ static void hear_jump(void *context, bool is_jump, uint32_t step) {
 
 static void hear_draw(void *context, enum bz_choice_kind kind, const struct bz_draw *draw,
                       uint64_t value, uint32_t step) {
-    const struct looking *looking = context;
-    const struct bz_stepper *stepper = looking->stepper;
+    const struct bz_stepper *stepper = context;
     bool is_heard = step == stepper->step + 1 || (step == 0 && stepper->step == 0);
     bool is_typed = draw->bound > BZ_STEPPER_VALUES;
     struct bz_trace_choice choice = {.kind = kind == BZ_CHOICE_DELAY ? "delay" : "data",
@@ -170,15 +142,15 @@ static void hear_draw(void *context, enum bz_choice_kind kind, const struct bz_d
     for (uint64_t other = 0; is_heard && draw->bound > 1 && other < (is_typed ? 1 : draw->bound);
          other++) {
         choice.value = is_typed ? value : other;
-        add(looking, BZ_ALTERNATIVE_DRAW, choice.value == value, choice,
+        add(stepper, BZ_ALTERNATIVE_DRAW, choice.value == value, choice,
             "%.40s draws '%.40s': %" PRIu64 " of 0..%" PRIu64 "%s",
             step == 0 ? "the set-up" : bz_or(choice.task, "the loop"), draw->label, choice.value,
             draw->bound - 1, is_typed ? "; Enter: type another" : "");
     }
 }
 
-static void add_cancel(const struct looking *looking, const struct bz_judge *judge, uint32_t task) {
-    const struct bz_stepper *stepper = looking->stepper;
+static void add_cancel(const struct bz_stepper *stepper, const struct bz_judge *judge,
+                       uint32_t task) {
     struct bz_task_view view;
     (void)bz_judge_view_task(judge, task, &view);
     const struct bz_trace_choice choice = {.kind = "cancel",
@@ -189,21 +161,23 @@ static void add_cancel(const struct looking *looking, const struct bz_judge *jud
                                            .bound = BZ_TRACE_ABSENT,
                                            .value = BZ_TRACE_ABSENT};
     if ((stepper->program->cancel_windows >> view.window & 1u) != 0 && !view.is_helper) {
-        add(looking, BZ_ALTERNATIVE_CANCEL, is_next(stepper, &choice), choice,
+        const char *victim = victim_of(&stepper->run, choice.step);
+        add(stepper, BZ_ALTERNATIVE_CANCEL, victim != NULL && bz_is(victim, choice.task), choice,
             "a cancel of %s (%s)", view.name, choice.window);
     }
 }
 
-static void look(const struct looking *looking, const struct bz_world *world) {
-    struct bz_stepper_state *state = looking->state;
+static void look(const struct bz_stepper *stepper, const struct bz_world *world) {
+    struct bz_stepper_state *state = stepper->state;
     struct bz_ready ready[READY_MAX];
     uint32_t count = bz_look_ready(world, ready, READY_MAX);
+    bool is_handle = stepper->step < stepper->report.steps &&
+                     victim_of(&stepper->run, (uint64_t)stepper->step + 1) == NULL;
     for (uint32_t index = 0; index < count && index < READY_MAX; index++) {
-        struct bz_trace_choice choice = handle_choice(looking->stepper, &ready[index]);
-        add_handle(looking, choice, is_next(looking->stepper, &choice));
+        add_handle(stepper, &ready[index], is_handle && index == 0);
     }
     for (uint32_t task = 1; task <= bz_judge_task_count(world->judge); task++) {
-        add_cancel(looking, world->judge, task);
+        add_cancel(stepper, world->judge, task);
     }
     state->now_ns = bz_loop_now_ns(world->loop);
     state->deadline_ns = bz_look_deadline_ns(world);
@@ -211,23 +185,23 @@ static void look(const struct looking *looking, const struct bz_world *world) {
 }
 
 static void begin(void *context, struct bz_world *world) {
-    bz_judge_listen(world->judge, &((struct looking *)context)->listener);
+    bz_judge_listen(world->judge, &((const struct bz_stepper *)context)->listener);
 }
 
 static void after_last(void *context, struct bz_world *world) {
-    const struct looking *looking = context;
-    if (!looking->state->is_there) {
-        look(looking, world);
+    const struct bz_stepper *stepper = context;
+    if (!stepper->state->is_there) {
+        look(stepper, world);
     }
 }
 
 /* The step behind the one that is shown is made, too: what it is asked are the alternatives. */
 static bool before_step(void *context, struct bz_world *world, uint32_t step) {
-    const struct looking *looking = context;
-    if (step > looking->stepper->step) {
+    const struct bz_stepper *stepper = context;
+    if (step > stepper->step) {
         after_last(context, world);
     }
-    return step <= looking->stepper->step + 1;
+    return step <= stepper->step + 1;
 }
 
 /* Who owns and who waits after the step. */
@@ -245,18 +219,16 @@ static void read_ledger(struct bz_stepper *stepper) {
 bool bz_stepper_go(struct bz_stepper *stepper, uint32_t step) {
     struct bz_trace record;
     struct bz_replay_report report;
-    struct looking looking = {
-        .watch = {.begin = begin, .before_step = before_step, .after_last = after_last},
-        .listener = {.next = hear_next, .jump = hear_jump, .draw = hear_draw},
-        .stepper = stepper,
-        .state = stepper->state};
-    looking.watch.context = looking.listener.context = &looking;
+    const struct bz_world_watch watch = {
+        .begin = begin, .before_step = before_step, .after_last = after_last, .context = stepper};
+    stepper->listener = (struct bz_replay_listener){
+        .next = hear_next, .jump = hear_jump, .draw = hear_draw, .context = stepper};
     stepper->step = step < stepper->report.steps ? step : stepper->report.steps;
     read_ledger(stepper);
     memset(stepper->state, 0, sizeof *stepper->state);
     bz_trace_init(&record);
-    bool is_ok = bz_replay_watched(&stepper->run, stepper->program, &looking.watch, &record,
-                                   &report, stepper->error, sizeof stepper->error);
+    bool is_ok = bz_replay_watched(&stepper->run, stepper->program, &watch, &record, &report,
+                                   stepper->error, sizeof stepper->error);
     bz_trace_fini(&record);
     return is_ok;
 }
@@ -324,8 +296,7 @@ static bool is_instead(const struct bz_trace_choice *new, const struct bz_trace_
 static bool make_edited(struct bz_stepper *stepper, const struct bz_trace *run,
                         const struct bz_trace_choice *new, bool keeps_rest) {
     struct bz_trace edited = *run; /* a shallow copy with choices of its own */
-    const struct bz_trace_event *head = head_of(run, new->step);
-    bool is_moved = bz_is(new->kind, "cancel") && !(head != NULL && bz_is(head->event, "inject"));
+    bool is_moved = bz_is(new->kind, "cancel") && victim_of(run, new->step) == NULL;
     bool is_added = new->value == 0;
     edited.choices = NULL;
     edited.choice_count = edited.choice_capacity = 0;

@@ -3,6 +3,7 @@
 #ifndef BZ_TOOLS_SHOW_STEPPER_MODEL_H
 #define BZ_TOOLS_SHOW_STEPPER_MODEL_H
 
+#include "sim/choice/strategy_replay.h"
 #include "sim/judge/inspect.h"
 #include "sim/program/replay.h"
 #include "traces/ledger.h"
@@ -52,6 +53,7 @@ struct bz_stepper {
     struct bz_replay_report report;
     struct bz_ledger ledger;        /* after `step` */
     struct bz_stepper_state *state; /* likewise */
+    struct bz_replay_listener listener;
     uint32_t step;
     bool is_original; /* no other choice was made */
     char error[BZ_ERROR_BYTES];
