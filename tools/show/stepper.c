@@ -25,9 +25,7 @@
 
 struct ui {
     struct bz_stepper stepper;
-    bool is_choosing; /* the page shows what the next step can be */
-    bool keeps_rest;
-    uint32_t cursor;         /* among these */
+    bool keeps_rest;         /* of the choices, behind another one */
     char sought[WORD_BYTES]; /* of the last search */
     char message[256];
     bool is_done;
@@ -215,52 +213,43 @@ static void draw_state(const struct bz_stepper *stepper) {
     }
 }
 
-/* The oldest handle goes in fifo: there is no other choice. */
-static uint32_t first_choice(const struct ui *ui) {
-    bool is_fifo = ui->stepper.program->order == BZ_ORDER_FIFO;
-    return is_fifo ? ui->stepper.state->handles : 0;
-}
-
-static void draw_choices(const struct ui *ui) {
-    const struct bz_stepper_state *state = ui->stepper.state;
-    put(A_NORMAL, "what step %" PRIu32 " is (* now), and then %s:", ui->stepper.step + 1,
-        ui->keeps_rest ? "the rest of the choices, where they fit" : "default choices");
-    int rows = LINES - 2 - getcury(stdscr);
-    uint32_t first = first_choice(ui);
-    if (rows > 0 && ui->cursor >= first + (uint32_t)rows) {
-        first = ui->cursor - (uint32_t)rows + 1;
-    }
-    for (uint32_t index = first; index < state->count && getcury(stdscr) < LINES - 2; index++) {
-        put(index == ui->cursor ? A_REVERSE : A_NORMAL, "%s %s %.*s",
-            index == ui->cursor ? ">" : " ", state->list[index].is_taken ? "*" : " ",
-            COLS > 6 ? COLS - 6 : 0, state->list[index].text);
-    }
-}
-
-static void draw(const struct ui *ui) {
-    const struct bz_stepper *stepper = &ui->stepper;
+static void draw_head(const struct bz_stepper *stepper) {
     erase();
     move(0, 0);
     put(A_REVERSE, "%s:%s  step %" PRIu32 " of %" PRIu32 "  time %s  order %s%s",
         stepper->run.scenario, stepper->program->variant->name, stepper->step,
         stepper->report.steps, bz_cli_time_text(stepper->state->now_ns), stepper->run.order,
         stepper->is_original ? "" : "  [another run]");
-    if (ui->is_choosing) {
-        draw_choices(ui);
-    } else {
-        draw_events(stepper);
-        draw_state(stepper);
-    }
+}
+
+static void draw(const struct ui *ui) {
+    draw_head(&ui->stepper);
+    draw_events(&ui->stepper);
+    draw_state(&ui->stepper);
     mvaddnstr(LINES - 2, 0, ui->message, COLS - 1);
-    move(LINES - 1, 0);
-    if (ui->is_choosing) {
-        printw("up down  Enter: take it  Tab: what follows  Esc: back  (%" PRIu32 " of %" PRIu32
-               ")",
-               ui->cursor + 1 - first_choice(ui), stepper->state->count - first_choice(ui));
-    } else {
-        addnstr("<- -> step  g to  v violation  / n N find  c choose another  s save  ? help  q",
-                COLS - 1);
+    mvaddnstr(LINES - 1, 0,
+              "<- -> step  g to  v violation  / n N find  c choose another  s save  ? help  q",
+              COLS - 1);
+    refresh();
+}
+
+/* What the next step can be, from `first` on. */
+static void draw_choices(const struct ui *ui, uint32_t first, uint32_t cursor) {
+    const struct bz_stepper_state *state = ui->stepper.state;
+    draw_head(&ui->stepper);
+    put(A_NORMAL, "what step %" PRIu32 " is (* now), and then %s:", ui->stepper.step + 1,
+        ui->keeps_rest ? "the rest of the choices, where they fit" : "default choices");
+    int rows = LINES - 2 - getcury(stdscr);
+    uint32_t top =
+        rows > 0 && cursor >= first + (uint32_t)rows ? cursor + 1 - (uint32_t)rows : first;
+    for (uint32_t index = top; index < state->count && getcury(stdscr) < LINES - 2; index++) {
+        put(index == cursor ? A_REVERSE : A_NORMAL, "%s %s %.*s", index == cursor ? ">" : " ",
+            state->list[index].is_taken ? "*" : " ", COLS > 6 ? COLS - 6 : 0,
+            state->list[index].text);
     }
+    move(LINES - 1, 0);
+    printw("up down  Enter: take it  Tab: what follows  Esc: back  (%" PRIu32 " of %" PRIu32 ")",
+           cursor + 1 - first, state->count - first);
     refresh();
 }
 
@@ -359,70 +348,70 @@ static void save(struct ui *ui) {
     }
 }
 
-static void choose(struct ui *ui) {
-    struct bz_alternative alternative = ui->stepper.state->list[ui->cursor];
-    char word[WORD_BYTES];
-    char what[96];
-    ui->is_choosing = false;
-    if (bz_alternative_is_typed(&alternative)) {
-        uint64_t most = alternative.choice.bound - 1;
-        snprintf(what, sizeof what, "'%.30s', 0..%" PRIu64, alternative.label, most);
-        if (!ask(ui, what, word)) {
-            return;
+/* Lets one of the alternatives be picked. False: none was. */
+static bool pick(struct ui *ui, uint32_t first, uint32_t *cursor) {
+    uint32_t last = ui->stepper.state->count - 1;
+    while (true) {
+        draw_choices(ui, first, *cursor);
+        int key = read_key(ui);
+        if (key == '\n' || key == ESCAPE || key == 'q') {
+            return key == '\n';
         }
-        if (!bz_parse_u64(word, &alternative.choice.value) || alternative.choice.value > most) {
-            say(ui, "'%s' is none of 0..%" PRIu64, word, most);
-            return;
+        if (key == KEY_UP || key == 'k') {
+            *cursor -= *cursor > first;
+        } else if (key == KEY_DOWN || key == 'j') {
+            *cursor += *cursor < last;
+        } else if (key == KEY_HOME || key == KEY_END) {
+            *cursor = key == KEY_HOME ? first : last;
+        } else if (key == '\t') {
+            ui->keeps_rest = !ui->keeps_rest;
         }
-    }
-    if (bz_stepper_choose(&ui->stepper, alternative, ui->keeps_rest)) {
-        char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
-        say(ui, "another run: %s; s saves it, u goes back",
-            bz_trace_verdict_text(&ui->stepper.run.verdict, verdict, sizeof verdict));
-    } else {
-        say(ui, "%.200s", ui->stepper.error);
     }
 }
 
-static void begin_choice(struct ui *ui) {
-    const struct bz_stepper_state *state = ui->stepper.state;
-    uint32_t first = first_choice(ui);
-    if (ui->stepper.step == ui->stepper.report.steps || state->count == first) {
+/* Reads the value of a draw. False: none was typed that it can have. */
+static bool ask_value(struct ui *ui, struct bz_alternative *alternative) {
+    char word[WORD_BYTES];
+    char what[96];
+    uint64_t most = alternative->choice.bound - 1;
+    snprintf(what, sizeof what, "'%.30s', 0..%" PRIu64, alternative->label, most);
+    if (!ask(ui, what, word)) {
+        return false;
+    }
+    if (!bz_parse_u64(word, &alternative->choice.value) || alternative->choice.value > most) {
+        say(ui, "'%s' is none of 0..%" PRIu64, word, most);
+        return false;
+    }
+    return true;
+}
+
+static void choose(struct ui *ui) {
+    struct bz_stepper *stepper = &ui->stepper;
+    const struct bz_stepper_state *state = stepper->state;
+    bool is_fifo = stepper->program->order == BZ_ORDER_FIFO; /* the oldest handle goes */
+    uint32_t first = is_fifo ? state->handles : 0;
+    uint32_t cursor = first;
+    if (stepper->step == stepper->report.steps || state->count == first) {
         say(ui, state->count == first ? "there is nothing to choose here"
                                       : "the run ends here: go back to choose another step");
         return;
     }
-    ui->is_choosing = true;
-    ui->cursor = first;
     for (uint32_t index = state->count; index-- > first;) {
-        ui->cursor = state->list[index].is_taken ? index : ui->cursor;
+        cursor = state->list[index].is_taken ? index : cursor;
     }
-}
-
-static void take_key_of_choice(struct ui *ui, int key) {
-    uint32_t last = ui->stepper.state->count - 1;
-    switch (key) {
-    case KEY_UP:
-    case 'k':
-        ui->cursor -= ui->cursor > first_choice(ui);
-        break;
-    case KEY_DOWN:
-    case 'j':
-        ui->cursor += ui->cursor < last;
-        break;
-    case KEY_HOME:
-    case KEY_END:
-        ui->cursor = key == KEY_HOME ? first_choice(ui) : last;
-        break;
-    case '\t':
-        ui->keeps_rest = !ui->keeps_rest;
-        break;
-    case '\n':
-        choose(ui);
-        break;
-    default:
-        ui->is_choosing = key != ESCAPE && key != 'q';
-        break;
+    if (!pick(ui, first, &cursor)) {
+        return;
+    }
+    struct bz_alternative alternative = state->list[cursor];
+    if (bz_alternative_is_typed(&alternative) && !ask_value(ui, &alternative)) {
+        return;
+    }
+    if (bz_stepper_choose(stepper, alternative, ui->keeps_rest)) {
+        char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
+        say(ui, "another run: %s; s saves it, u goes back",
+            bz_trace_verdict_text(&stepper->run.verdict, verdict, sizeof verdict));
+    } else {
+        say(ui, "%.200s", stepper->error);
     }
 }
 
@@ -448,14 +437,12 @@ static void move_on(struct ui *ui, int key) {
 
 static void take_key(struct ui *ui, int key) {
     ui->message[0] = '\0';
-    if (ui->is_choosing) {
-        take_key_of_choice(ui, key);
-    } else if (key == 'g') {
+    if (key == 'g') {
         go_to_typed(ui);
     } else if (key == '/' || key == 'n' || key == 'N') {
         find(ui, key);
     } else if (key == 'c') {
-        begin_choice(ui);
+        choose(ui);
     } else if (key == 'u') {
         say(ui, "%s", bz_stepper_reset(&ui->stepper) ? "the run that was given" : "");
     } else if (key == 's') {
