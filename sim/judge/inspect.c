@@ -7,10 +7,6 @@ uint32_t bz_judge_task_count(const struct bz_judge *judge) {
     return judge->shadow.task_count;
 }
 
-uint32_t bz_judge_object_count(const struct bz_judge *judge) {
-    return judge->shadow.object_count;
-}
-
 static const char *state_of(const struct bz_shadow_task *task) {
     static const char *const waits[BZ_WAIT_COUNT] = {"suspended", "waiting", "yielding", "sleeping",
                                                      "joining"};
@@ -47,37 +43,6 @@ bool bz_judge_view_task(const struct bz_judge *judge, uint32_t task, struct bz_t
         .is_helper = entry->is_helper};
     bz_judge_task_name(judge, task, view->name, sizeof view->name);
     return true;
-}
-
-bool bz_judge_view_object(const struct bz_judge *judge, uint32_t object,
-                          struct bz_object_view *view) {
-    if (object == 0 || object > judge->shadow.object_count) {
-        return false;
-    }
-    const struct bz_shadow_object *entry = &judge->shadow.objects[object];
-    *view = (struct bz_object_view){.name = entry->name,
-                                    .waiting = entry->waiting,
-                                    .woken = entry->woken,
-                                    .cancelled = entry->cancelled,
-                                    .polling = entry->polling,
-                                    .permits = entry->permits,
-                                    .holders = entry->holders};
-    return true;
-}
-
-uint32_t bz_judge_view_line(const struct bz_judge *judge, uint32_t object, uint32_t *tasks,
-                            uint32_t max) {
-    uint32_t count = 0;
-    if (object == 0 || object > judge->shadow.object_count) {
-        return 0;
-    }
-    const struct bz_shadow_object *entry = &judge->shadow.objects[object];
-    for (uint32_t place = 0; place < entry->line_end && count < max; place++) {
-        if (bz_shadow_stands_live(&judge->shadow, entry, place)) {
-            tasks[count++] = entry->line[place];
-        }
-    }
-    return count;
 }
 
 void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *listener) {

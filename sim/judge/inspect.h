@@ -1,5 +1,5 @@
-/* The judge's state of tasks and objects between two steps, for people who look at one run: a
- * debugger, a stepper. A copy: it does not follow the run. */
+/* The judge's state of tasks between two steps, for people who look at one run: a debugger, a
+ * stepper. A copy: it does not follow the run. */
 #ifndef BZ_SIM_JUDGE_INSPECT_H
 #define BZ_SIM_JUDGE_INSPECT_H
 
@@ -23,29 +23,11 @@ struct bz_task_view {
     bool is_helper;         /* it belongs to the code under test */
 };
 
-struct bz_object_view {
-    const char *name;
-    uint32_t waiting;   /* W: tasks that wait on a pending future */
-    uint32_t woken;     /* R: woken, and not resumed */
-    uint32_t cancelled; /* C: cancelled, and not resumed */
-    uint32_t polling;   /* suspended in the operation on something else: time, a yield */
-    uint64_t permits;   /* in all; of a queue's items: put so far */
-    uint64_t holders;   /* how many are out; of a queue's items: got so far */
-};
-
-/* Tasks are numbered from 1, and so are objects. */
+/* Tasks are numbered from 1. */
 uint32_t bz_judge_task_count(const struct bz_judge *judge);
-uint32_t bz_judge_object_count(const struct bz_judge *judge);
 
-/* False: there is no task, or no object, of that number. */
+/* False: there is no task of that number. */
 bool bz_judge_view_task(const struct bz_judge *judge, uint32_t task, struct bz_task_view *view);
-bool bz_judge_view_object(const struct bz_judge *judge, uint32_t object,
-                          struct bz_object_view *view);
-
-/* The tasks that stand in line at an object and were not granted or cancelled, in order of arrival,
- * at most `max`. Returns how many were written. O(line). */
-uint32_t bz_judge_view_line(const struct bz_judge *judge, uint32_t object, uint32_t *tasks,
-                            uint32_t max);
 
 /* Listens to the choices of a run that replays leniently, from now until it ends (see
  * strategy_replay.h). `listener` must outlive the run. Does nothing to any other run. */

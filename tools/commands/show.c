@@ -24,27 +24,26 @@ static void parse_format(struct bz_parse *state, void *target, const char *name,
     struct show *show = target;
     const char *names[16];
     size_t count = 0;
-    while (bz_show_formats[count].name != NULL) {
-        names[count] = bz_show_formats[count].name;
-        count++;
+    for (const struct bz_show_format *row = bz_show_formats; row->name != NULL; row++) {
+        show->format = strcmp(row->name, text) == 0 ? row : show->format;
+        names[count++] = row->name;
     }
     (void)name;
-    show->format = bz_show_format(text);
     if (show->format == NULL) {
         bz_cli_misuse(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
                       bz_cli_hint(text, names, count));
     }
 }
 
-static const struct bz_option options[] = {
-    {"format", "text|mermaid|html|asyncio",
-     "text (the default): lanes of tasks; mermaid: a sequence diagram; html: a page for the "
-     "browser; asyncio: a Python program",
-     BZ_OPTION_PARSED, .is_once = true, .parse = parse_format},
-    {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
-     offsetof(struct show, output), .is_once = true, .letter = 'o'},
-    {NULL},
-};
+/* "text|html", and "text (the default): lanes of tasks; html: a page". */
+static void describe_formats(struct bz_text *words, struct bz_text *help) {
+    for (const struct bz_show_format *row = bz_show_formats; row->name != NULL; row++) {
+        bool is_first = row == bz_show_formats;
+        bz_text_add(words, "%s%s", is_first ? "" : "|", row->name);
+        bz_text_add(help, "%s%s%s: %s", is_first ? "" : "; ", row->name,
+                    is_first ? " (the default)" : "", row->summary);
+    }
+}
 
 static void check_options(struct bz_parse *state, void *target) {
     struct show *show = target;
@@ -102,11 +101,10 @@ static int run_show(struct show *show) {
                                  .story = &story,
                                  .token = show->run.is_token ? show->input : NULL};
     if (show->format->refuses != NULL && show->format->refuses(&view, reason, sizeof reason)) {
-        code =
-            bz_cli_fail(show->name, BZ_EXIT_USAGE,
-                        "--format %s cannot make a program of this run: %s; use 'buzzer replay', "
-                        "or --format html or text",
-                        show->format->name, reason);
+        code = bz_cli_fail(show->name, BZ_EXIT_USAGE,
+                           "--format %s cannot show this run: %s; use 'buzzer replay', or another "
+                           "format",
+                           show->format->name, reason);
     } else {
         show->format->show(&view, &text);
         code = write_picture(show, &text);
@@ -118,6 +116,16 @@ static int run_show(struct show *show) {
 
 int bz_command_show(int argc, char **argv) {
     struct show show = {.name = argv[0]};
+    struct bz_text words = {0};
+    struct bz_text help = {0};
+    describe_formats(&words, &help);
+    const struct bz_option options[] = {
+        {"format", words.bytes, help.bytes, BZ_OPTION_PARSED, .is_once = true,
+         .parse = parse_format},
+        {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
+         offsetof(struct show, output), .is_once = true, .letter = 'o'},
+        {NULL},
+    };
     const struct bz_syntax syntax = {
         .options = options,
         .target = &show,
@@ -130,6 +138,8 @@ int bz_command_show(int argc, char **argv) {
                "traced need not be here. Exit status: 0 done, 2 bad input, 3 the run of the "
                "token diverged."};
     int code = bz_options_parse(&syntax, argc, argv);
+    bz_text_fini(&words);
+    bz_text_fini(&help);
     if (code != BZ_EXIT_OK) {
         return code;
     }

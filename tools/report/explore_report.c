@@ -337,10 +337,8 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);
     bz_json_add_string(root, "liveness", bz_liveness_name(result->liveness));
-    bz_json_add_string(root, "liveness_text",
-                       result->liveness_text[0] == '\0' ? NULL : result->liveness_text);
-    bz_json_add_string(root, "liveness_token",
-                       result->liveness_token[0] == '\0' ? NULL : result->liveness_token);
+    bz_json_add_text(root, "liveness_text", result->liveness_text);
+    bz_json_add_text(root, "liveness_token", result->liveness_token);
     bz_json_add_bool(root, "waited", result->has_waited);
     bz_json_add_bool(root, "outside_state", result->has_outside_state);
     bz_json_add_decimal(root, "seconds", report->seconds);

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "traces/utf8.h"
-
 #define ROWS_MAX 100u /* of the table of cases */
 
 static bool is_bad(const struct bz_case *one) {
@@ -103,18 +101,8 @@ void bz_github_add_annotations(struct bz_text *out, const struct bz_outcome *out
 
 /* Text that is nothing but text, in one line. */
 static void add_markdown(struct bz_text *out, const char *text) {
-    while (*text != '\0') {
-        uint32_t code = 0;
-        size_t bytes = bz_utf8_read(text, 4, &code);
-        if (bytes == 0 || bz_utf8_is_control(code)) {
-            bz_text_add(out, " ");
-        } else if (strchr("\\`*_[]<>#|&~@$:", (int)code) != NULL) {
-            bz_text_add(out, "&#%" PRIu32 ";", code);
-        } else {
-            bz_text_add(out, "%.*s", (int)bytes, text);
-        }
-        text += bytes == 0 ? 1 : bytes;
-    }
+    static const struct bz_escapes escapes = {"\\`*_[]<>#|&~@$:", "&#", "", " "};
+    bz_text_put_escaped(out, text, &escapes);
 }
 
 /* A block that nothing in the text can end. */

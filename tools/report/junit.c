@@ -1,38 +1,14 @@
 #include "tools/report/junit.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-#include "traces/utf8.h"
-
 #define REPLACEMENT "\xef\xbf\xbd"
 
-/* XML 1.0, production 2. */
-static bool is_char(uint32_t code) {
-    return code == '\t' || code == '\n' || code == '\r' || (code >= 0x20 && code < 0xfffe) ||
-           code > 0xffff;
-}
-
-/* `is_attribute`: line breaks and tabs would become blanks. */
-static void add_text(struct bz_text *out, const char *text, bool is_attribute) {
-    while (*text != '\0') {
-        uint32_t code = 0;
-        size_t bytes = bz_utf8_read(text, 4, &code);
-        bool is_space = code == '\r' || (is_attribute && (code == '\n' || code == '\t'));
-        if (bytes == 0 || !is_char(code)) {
-            bz_text_add(out, REPLACEMENT);
-        } else if (is_space || strchr("<>&\"'", (int)code) != NULL) {
-            bz_text_add(out, "&#%" PRIu32 ";", code);
-        } else {
-            bz_text_add(out, "%.*s", (int)bytes, text);
-        }
-        text += bytes == 0 ? 1 : bytes;
-    }
-}
+/* Line breaks and tabs of an attribute would become blanks. */
+static const struct bz_escapes in_attribute = {"<>&\"'\r\n\t", "&#", "", REPLACEMENT};
+static const struct bz_escapes in_element = {"<>&\"'\r", "&#", "\n\t", REPLACEMENT};
 
 static void add_attribute(struct bz_text *out, const char *name, const char *value) {
     bz_text_add(out, " %s=\"", name);
-    add_text(out, value, true);
+    bz_text_put_escaped(out, value, &in_attribute);
     bz_text_add(out, "\"");
 }
 
@@ -47,7 +23,7 @@ static void add_result(struct bz_text *out, const struct bz_case *one) {
     }
     add_attribute(out, "message", bz_outcome_text(&one->message));
     bz_text_add(out, ">");
-    add_text(out, bz_outcome_text(&one->story), false);
+    bz_text_put_escaped(out, bz_outcome_text(&one->story), &in_element);
     bz_text_add(out, "</%s>\n", element);
 }
 
@@ -67,7 +43,7 @@ static void add_case(struct bz_text *out, const struct bz_outcome *outcome,
     }
     if (one->trace.length > 0) { /* Jenkins and GitLab keep the file with the case */
         bz_text_add(out, "      <system-out>[[ATTACHMENT|");
-        add_text(out, bz_outcome_text(&one->trace), false);
+        bz_text_put_escaped(out, bz_outcome_text(&one->trace), &in_element);
         bz_text_add(out, "]]</system-out>\n");
     }
     bz_text_add(out, "    </testcase>\n");
@@ -103,7 +79,7 @@ void bz_junit_add(struct bz_text *out, const struct bz_outcome *outcome) {
     }
     if (outcome->warnings.length > 0) {
         bz_text_add(out, "    <system-err>");
-        add_text(out, bz_outcome_text(&outcome->warnings), false);
+        bz_text_put_escaped(out, bz_outcome_text(&outcome->warnings), &in_element);
         bz_text_add(out, "</system-err>\n");
     }
     bz_text_add(out, "  </testsuite>\n</testsuites>\n");

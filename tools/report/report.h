@@ -82,6 +82,9 @@ void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *
 bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
                            const struct bz_variant *variant);
 
+/* Adds a text; null if it is empty. */
+void bz_json_add_text(struct bz_json *object, const char *key, const char *text);
+
 /* Adds a digest as 16 digits. */
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
 

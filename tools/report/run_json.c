@@ -17,6 +17,10 @@ void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest
     bz_json_add_string(object, key, text);
 }
 
+void bz_json_add_text(struct bz_json *object, const char *key, const char *text) {
+    bz_json_add_string(object, key, text[0] != '\0' ? text : NULL);
+}
+
 void bz_json_add_program(struct bz_json *object, const struct bz_program *program) {
     char value[BZ_ERROR_BYTES];
     bool is_default;
@@ -85,13 +89,11 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
                              bz_cli_replay);
     bz_json_add_string(item, "replay", command.bytes);
     bz_text_fini(&command);
-    bz_json_add_string(item, "trace", finding->path[0] != '\0' ? finding->path : NULL);
+    bz_json_add_text(item, "trace", finding->path);
     bz_json_add_bool(item, "declared", is_declared);
     bz_json_add_bool(item, "fifo_searched", finding->fifo.is_searched);
-    bz_json_add_string(item, "fifo_token",
-                       finding->fifo.token[0] != '\0' ? finding->fifo.token : NULL);
-    bz_json_add_string(item, "fifo_trace",
-                       finding->fifo.path[0] != '\0' ? finding->fifo.path : NULL);
+    bz_json_add_text(item, "fifo_token", finding->fifo.token);
+    bz_json_add_text(item, "fifo_trace", finding->fifo.path);
     if (finding->fifo.token[0] == '\0' && finding->fifo.end[0] != '\0') {
         bz_json_add_string(item, "fifo_end", finding->fifo.end);
     }
@@ -99,10 +101,8 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
         struct bz_json *small = bz_json_add_object(item, "shrunk");
         bz_json_add_size(small, &finding->small_size);
         bz_json_add_string(small, "reason", finding->small_end);
-        bz_json_add_string(small, "token",
-                           finding->small_token[0] != '\0' ? finding->small_token : NULL);
-        bz_json_add_string(small, "trace",
-                           finding->small_path[0] != '\0' ? finding->small_path : NULL);
+        bz_json_add_text(small, "token", finding->small_token);
+        bz_json_add_text(small, "trace", finding->small_path);
     }
     bz_json_add_string(item, "operation", bz_op_name(finding->failure.violation.op));
     bz_json_add_string(item, "window", bz_window_name(finding->failure.violation.window));

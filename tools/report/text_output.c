@@ -1,5 +1,6 @@
 #include "tools/report/text_output.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -48,6 +49,23 @@ void bz_text_put_bytes(struct bz_text *text, const char *bytes, size_t length) {
 
 void bz_text_put(struct bz_text *text, const char *string) {
     bz_text_put_bytes(text, string, strlen(string));
+}
+
+void bz_text_put_escaped(struct bz_text *text, const char *string,
+                         const struct bz_escapes *escapes) {
+    while (*string != '\0') {
+        uint32_t code = 0;
+        size_t bytes = bz_utf8_read(string, 4, &code);
+        bool is_control = bz_utf8_is_control(code) && strchr(escapes->kept, (int)code) == NULL;
+        if (bytes == 1 && strchr(escapes->special, (int)code) != NULL) {
+            bz_text_add(text, "%s%" PRIu32 ";", escapes->before, code);
+        } else if (bytes == 0 || is_control || code == 0xfffe || code == 0xffff) {
+            bz_text_put(text, escapes->instead);
+        } else {
+            bz_text_put_bytes(text, string, bytes);
+        }
+        string += bytes == 0 ? 1 : bytes;
+    }
 }
 
 void bz_text_clear(struct bz_text *text) {

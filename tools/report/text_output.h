@@ -61,6 +61,16 @@ void bz_text_add(struct bz_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void bz_text_put(struct bz_text *text, const char *string); /* as it is */
 void bz_text_put_bytes(struct bz_text *text, const char *bytes, size_t length);
+/* What of a text has to be written otherwise in a markup language. */
+struct bz_escapes {
+    const char *special; /* these characters become their numbers: "&#60;" */
+    const char *before;  /* of the number: "&#" */
+    const char *kept;    /* control characters that stay as they are */
+    const char *instead; /* of the others, and of what is no character */
+};
+void bz_text_put_escaped(struct bz_text *text, const char *string,
+                         const struct bz_escapes *escapes);
+
 void bz_text_clear(struct bz_text *text); /* makes it "" */
 void bz_text_fini(struct bz_text *text);
 

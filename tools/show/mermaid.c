@@ -15,7 +15,8 @@
 
 /* Entities are the only escape that Mermaid has: #59; is a semicolon. */
 static void put_text(struct bz_text *out, const char *text) {
-    bz_text_put_escaped(out, text, "#;<>&\"'`:%\\{}[]|@$*_~", "#", ";");
+    static const struct bz_escapes escapes = {"#;<>&\"'`:%\\{}[]|@$*_~", "#", "", " "};
+    bz_text_put_escaped(out, text, &escapes);
 }
 
 struct diagram {

@@ -3,38 +3,15 @@
 #include <string.h>
 
 const struct bz_show_format bz_show_formats[] = {
-    {"text", "lanes in columns, one line for each thing that happened", bz_show_text, false, NULL},
-    {"mermaid", "a sequence diagram for Markdown", bz_show_mermaid, false, NULL},
-    {"html", "a page to look at in a browser, in one file", bz_show_html, true, NULL},
-    {"asyncio", "a Python program that makes the same schedule with asyncio", bz_show_asyncio,
-     false, bz_asyncio_refuses},
+    {"text", "lanes of tasks", bz_show_text, false, NULL},
+    {"mermaid", "a sequence diagram", bz_show_mermaid, false, NULL},
+    {"html", "a page for the browser", bz_show_html, true, NULL},
+    {"asyncio", "a Python program", bz_show_asyncio, false, bz_asyncio_refuses},
     {NULL},
 };
 
-const struct bz_show_format *bz_show_format(const char *name) {
-    for (const struct bz_show_format *format = bz_show_formats; format->name != NULL; format++) {
-        if (strcmp(format->name, name) == 0) {
-            return format;
-        }
-    }
-    return NULL;
-}
-
 /* --- escapes ------------------------------------------------------------------------------------
  */
-
-void bz_text_put_escaped(struct bz_text *out, const char *text, const char *special,
-                         const char *before, const char *after) {
-    while (*text != '\0') {
-        size_t plain = strcspn(text, special);
-        bz_text_put_bytes(out, text, plain);
-        text += plain;
-        if (*text != '\0') {
-            bz_text_add(out, "%s%u%s", before, (unsigned)(unsigned char)*text, after);
-            text++;
-        }
-    }
-}
 
 static bool begins_line_separator(const char *text) {
     return strncmp(text, "\xe2\x80\xa8", 3) == 0 || strncmp(text, "\xe2\x80\xa9", 3) == 0;

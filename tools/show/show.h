@@ -5,7 +5,7 @@
  * its story (tools/story/story.h), so a run of a program that is not here can be shown as well.
  *
  *     struct bz_text text = {0};
- *     bz_show_format("mermaid")->show(&view, &text);
+ *     bz_show_mermaid(&view, &text);
  *     ... text.bytes, text.length ...
  *     bz_text_fini(&text);
  *
@@ -28,11 +28,6 @@
 /* A JSON string in quotes, NULL as null. It may stand inside a script element of HTML: `<`, `>`,
  * `&` and the line separators U+2028 and U+2029 are escaped as well. */
 void bz_text_put_json(struct bz_text *out, const char *text);
-
-/* Appends the text. Each byte of it that is in `special` becomes its decimal number between
- * `before` and `after`. */
-void bz_text_put_escaped(struct bz_text *out, const char *text, const char *special,
-                         const char *before, const char *after);
 
 /* --- the view --------------------------------------------------------------------------------- */
 
@@ -65,17 +60,14 @@ bz_show_fn bz_show_asyncio;            /* a Python program */
 bz_show_refusal_fn bz_asyncio_refuses; /* what no such program can be made of */
 
 struct bz_show_format {
-    const char *name; /* NULL ends the table */
-    const char *summary;
+    const char *name;    /* NULL ends the table */
+    const char *summary; /* for the help */
     bz_show_fn *show;
     bool is_for_files;           /* no use on a terminal */
     bz_show_refusal_fn *refuses; /* NULL: it shows every run */
 };
 
 extern const struct bz_show_format bz_show_formats[];
-
-/* NULL if there is none. */
-const struct bz_show_format *bz_show_format(const char *name);
 
 /* --- what formats share ----------------------------------------------------------------------- */
 

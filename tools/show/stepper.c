@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "primitives/runtime/timer.h"
 #include "tools/cli/cli.h"
+#include "tools/report/text_output.h"
 #include "tools/show/stepper_model.h"
 #include "traces/lack.h"
 #include "traces/text.h"
@@ -18,12 +20,12 @@
 #define ESCAPE 27
 #define CTRL(letter) ((letter)&0x1f)
 #define WORD_BYTES 64u
+#define COLUMNS_MAX 250 /* of a line */
+#define READY_SHOWN 9u
 
 struct ui {
     struct bz_stepper stepper;
-    bool is_choosing; /* the page shows what the next step can be */
-    bool keeps_rest;
-    uint32_t cursor;         /* among these */
+    bool keeps_rest;         /* of the choices, behind another one */
     char sought[WORD_BYTES]; /* of the last search */
     char message[256];
     bool is_done;
@@ -74,10 +76,12 @@ static int read_key(struct ui *ui) {
                                                       : key;
 }
 
-/* Prints a line above the two last rows, in as many rows as it takes, broken at blanks. '?' stands
- * for what is not ASCII. */
+/* Prints a line above the two last rows, in as many rows as it takes. '?' stands for what is not
+ * ASCII. */
 __attribute__((format(printf, 2, 3))) static void put(attr_t attributes, const char *format, ...) {
     char text[4096];
+    char part[BZ_WRAP_PART_BYTES];
+    unsigned columns = COLS > COLUMNS_MAX ? COLUMNS_MAX : COLS > 1 ? (unsigned)COLS - 1 : 1;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -88,24 +92,17 @@ __attribute__((format(printf, 2, 3))) static void put(attr_t attributes, const c
     const char *rest = text;
     do {
         int row = getcury(stdscr);
-        size_t length = strlen(rest);
-        size_t most = COLS > 1 ? (size_t)COLS - 1 : 1;
-        size_t end = length < most ? length : most;
         if (row >= LINES - 2) { /* there is no more room */
             mvaddstr(LINES - 3, 0, "...");
             clrtoeol();
             move(LINES - 2, 0);
             return;
         }
-        while (end < length && end > 0 && rest[end] != ' ') {
-            end--;
-        }
-        end = end == 0 && length > 0 ? most : end;
+        rest = bz_wrap_part(rest, columns, part);
         attrset(attributes);
-        addnstr(rest, (int)end);
+        addstr(part);
         attrset(A_NORMAL);
         move(row + 1, 0);
-        rest += end + (rest[end] == ' ');
     } while (*rest != '\0');
 }
 
@@ -131,54 +128,128 @@ static void draw_events(const struct bz_stepper *stepper) {
     }
 }
 
-static void draw_state(const struct bz_stepper_state *state) {
-    if (!state->is_there) {
-        put(A_NORMAL, "no state: the process of this run ended in this step");
+static void draw_ready(const struct bz_stepper_state *state) {
+    struct bz_text line = {0};
+    for (uint32_t index = 0; index < state->handles && index < READY_SHOWN; index++) {
+        bz_text_add(&line, "%s%s%s", index > 0 ? " | " : "", state->list[index].is_taken ? "*" : "",
+                    state->list[index].text);
     }
-    for (const char *line = state->text; *line != '\0';) {
-        int length = (int)strcspn(line, "\n");
-        put(A_NORMAL, "%.*s", length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
-static void draw_choices(const struct ui *ui) {
-    const struct bz_stepper_state *state = ui->stepper.state;
-    put(A_NORMAL, "what step %" PRIu32 " is (* now), and then %s:", ui->stepper.step + 1,
-        ui->keeps_rest ? "the rest of the choices, where they fit" : "default choices");
-    int rows = LINES - 2 - getcury(stdscr);
-    uint32_t first = rows > 0 && ui->cursor >= (uint32_t)rows ? ui->cursor - (uint32_t)rows + 1 : 0;
-    for (uint32_t index = first; index < state->count && getcury(stdscr) < LINES - 2; index++) {
-        put(index == ui->cursor ? A_REVERSE : A_NORMAL, "%s %s %.*s",
-            index == ui->cursor ? ">" : " ", state->list[index].is_taken ? "*" : " ",
-            COLS > 6 ? COLS - 6 : 0, state->list[index].text);
+    put(A_NORMAL, "ready   %s%s", state->handles == 0 ? "nothing" : line.bytes,
+        state->handles > READY_SHOWN ? " | ..." : "");
+    bz_text_fini(&line);
+    if (state->deadline_ns != BZ_TIME_NEVER) {
+        put(A_NORMAL, "timer   %s", bz_cli_time_text(state->deadline_ns));
     }
 }
 
-static void draw(const struct ui *ui) {
-    const struct bz_stepper *stepper = &ui->stepper;
+static void add_name(struct bz_text *line, const struct bz_trace *run, uint32_t task) {
+    bz_text_add(line, "%s%s", line->length > 0 ? ", " : "", bz_trace_task_name(run, task, "loop"));
+}
+
+static void draw_object(const struct bz_stepper *stepper, uint32_t number) {
+    const struct bz_ledger *ledger = &stepper->ledger;
+    const struct bz_trace_object *object = &stepper->run.objects[number - 1];
+    unsigned counts[BZ_SPAN_DONE + 1] = {0};
+    uint32_t first = ledger->objects[number].last;
+    struct bz_text holders = {0};
+    struct bz_text line = {0};
+    char size[32] = "";
+    if (object->size != BZ_TRACE_ABSENT) {
+        snprintf(size, sizeof size, " of %" PRIu64, object->size);
+    }
+    for (uint32_t task = 1; task <= stepper->run.task_count; task++) {
+        const struct bz_place *place = &ledger->tasks[task].place;
+        counts[place->object == number ? place->kind : 0]++;
+    }
+    for (uint32_t hold = ledger->objects[number].oldest; hold != 0;
+         hold = ledger->holds[hold].newer) {
+        add_name(&holders, &stepper->run, ledger->holds[hold].task);
+    }
+    put(A_NORMAL, "'%s'  %" PRIu32 "%s out  W %u  R %u  C %u  holders: %s", object->name,
+        ledger->objects[number].count, size, counts[BZ_SPAN_WAITING], counts[BZ_SPAN_WOKEN],
+        counts[BZ_SPAN_STRUCK], holders.length > 0 ? holders.bytes : "none");
+    while (first != 0 && ledger->tasks[first].before != 0) {
+        first = ledger->tasks[first].before;
+    }
+    for (uint32_t task = first; task != 0; task = ledger->tasks[task].after) {
+        if (ledger->tasks[task].place.kind == BZ_SPAN_WAITING) {
+            add_name(&line, &stepper->run, task);
+        }
+    }
+    if (line.length > 0) {
+        put(A_NORMAL, "    in line: %s", line.bytes);
+    }
+    bz_text_fini(&holders);
+    bz_text_fini(&line);
+}
+
+static void draw_task(const struct bz_stepper *stepper, uint32_t number) {
+    static const char *const states[] = {"not started", "ready",     "running",  "waiting",
+                                         "woken",       "cancelled", "sleeping", "done"};
+    const struct bz_ledger *ledger = &stepper->ledger;
+    const struct bz_ledger_task *task = &ledger->tasks[number];
+    unsigned owned = 0;
+    for (uint32_t hold = task->hold; hold != 0; hold = ledger->holds[hold].below) {
+        owned++;
+    }
+    put(A_NORMAL, "%-20s %-11s %-8s %-16s %-4u%s", stepper->run.tasks[number - 1],
+        states[task->span.kind], bz_or(task->op, ""),
+        task->op != NULL && task->object != 0 ? stepper->run.objects[task->object - 1].name : "",
+        owned, task->is_struck ? " cancel pending" : "");
+}
+
+static void draw_state(const struct bz_stepper *stepper) {
+    if (stepper->state->is_there) {
+        draw_ready(stepper->state);
+    } else {
+        put(A_NORMAL, "the process of this run ended in this step");
+    }
+    for (uint32_t number = 1; number <= stepper->run.object_count; number++) {
+        draw_object(stepper, number);
+    }
+    put(A_NORMAL, "%-20s %-11s %-8s %-16s %s", "task", "state", "in", "of", "owns");
+    for (uint32_t number = 1; number <= stepper->run.task_count; number++) {
+        draw_task(stepper, number);
+    }
+}
+
+static void draw_head(const struct bz_stepper *stepper) {
     erase();
     move(0, 0);
     put(A_REVERSE, "%s:%s  step %" PRIu32 " of %" PRIu32 "  time %s  order %s%s",
         stepper->run.scenario, stepper->program->variant->name, stepper->step,
         stepper->report.steps, bz_cli_time_text(stepper->state->now_ns), stepper->run.order,
         stepper->is_original ? "" : "  [another run]");
-    if (ui->is_choosing) {
-        draw_choices(ui);
-    } else {
-        draw_events(stepper);
-        draw_state(stepper->state);
-    }
+}
+
+static void draw(const struct ui *ui) {
+    draw_head(&ui->stepper);
+    draw_events(&ui->stepper);
+    draw_state(&ui->stepper);
     mvaddnstr(LINES - 2, 0, ui->message, COLS - 1);
-    move(LINES - 1, 0);
-    if (ui->is_choosing) {
-        printw("up down  Enter: take it  Tab: what follows  Esc: back  (%" PRIu32 " of %" PRIu32
-               ")",
-               ui->cursor + 1, stepper->state->count);
-    } else {
-        addnstr("<- -> step  g to  v violation  / n N find  c choose another  s save  ? help  q",
-                COLS - 1);
+    mvaddnstr(LINES - 1, 0,
+              "<- -> step  g to  v violation  / n N find  c choose another  s save  ? help  q",
+              COLS - 1);
+    refresh();
+}
+
+/* What the next step can be, from `first` on. */
+static void draw_choices(const struct ui *ui, uint32_t first, uint32_t cursor) {
+    const struct bz_stepper_state *state = ui->stepper.state;
+    draw_head(&ui->stepper);
+    put(A_NORMAL, "what step %" PRIu32 " is (* now), and then %s:", ui->stepper.step + 1,
+        ui->keeps_rest ? "the rest of the choices, where they fit" : "default choices");
+    int rows = LINES - 2 - getcury(stdscr);
+    uint32_t top =
+        rows > 0 && cursor >= first + (uint32_t)rows ? cursor + 1 - (uint32_t)rows : first;
+    for (uint32_t index = top; index < state->count && getcury(stdscr) < LINES - 2; index++) {
+        put(index == cursor ? A_REVERSE : A_NORMAL, "%s %s %.*s", index == cursor ? ">" : " ",
+            state->list[index].is_taken ? "*" : " ", COLS > 6 ? COLS - 6 : 0,
+            state->list[index].text);
     }
+    move(LINES - 1, 0);
+    printw("up down  Enter: take it  Tab: what follows  Esc: back  (%" PRIu32 " of %" PRIu32 ")",
+           cursor + 1 - first, state->count - first);
     refresh();
 }
 
@@ -277,70 +348,70 @@ static void save(struct ui *ui) {
     }
 }
 
-static void choose(struct ui *ui) {
-    struct bz_alternative alternative = ui->stepper.state->list[ui->cursor];
+/* Lets one of the alternatives be picked. False: none was. */
+static bool pick(struct ui *ui, uint32_t first, uint32_t *cursor) {
+    uint32_t last = ui->stepper.state->count - 1;
+    while (true) {
+        draw_choices(ui, first, *cursor);
+        int key = read_key(ui);
+        if (key == '\n' || key == ESCAPE || key == 'q') {
+            return key == '\n';
+        }
+        if (key == KEY_UP || key == 'k') {
+            *cursor -= *cursor > first;
+        } else if (key == KEY_DOWN || key == 'j') {
+            *cursor += *cursor < last;
+        } else if (key == KEY_HOME || key == KEY_END) {
+            *cursor = key == KEY_HOME ? first : last;
+        } else if (key == '\t') {
+            ui->keeps_rest = !ui->keeps_rest;
+        }
+    }
+}
+
+/* Reads the value of a draw. False: none was typed that it can have. */
+static bool ask_value(struct ui *ui, struct bz_alternative *alternative) {
     char word[WORD_BYTES];
     char what[96];
-    ui->is_choosing = false;
-    if (alternative.is_typed) {
-        uint64_t most = alternative.choice.bound - 1;
-        snprintf(what, sizeof what, "'%.30s', 0..%" PRIu64, alternative.label, most);
-        if (!ask(ui, what, word)) {
-            return;
-        }
-        if (!bz_parse_u64(word, &alternative.choice.value) || alternative.choice.value > most) {
-            say(ui, "'%s' is none of 0..%" PRIu64, word, most);
-            return;
-        }
+    uint64_t most = alternative->choice.bound - 1;
+    snprintf(what, sizeof what, "'%.30s', 0..%" PRIu64, alternative->label, most);
+    if (!ask(ui, what, word)) {
+        return false;
     }
-    if (bz_stepper_choose(&ui->stepper, alternative, ui->keeps_rest)) {
-        char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
-        say(ui, "another run: %s; s saves it, u goes back",
-            bz_trace_verdict_text(&ui->stepper.run.verdict, verdict, sizeof verdict));
-    } else {
-        say(ui, "%.200s", ui->stepper.error);
+    if (!bz_parse_u64(word, &alternative->choice.value) || alternative->choice.value > most) {
+        say(ui, "'%s' is none of 0..%" PRIu64, word, most);
+        return false;
     }
+    return true;
 }
 
-static void begin_choice(struct ui *ui) {
-    const struct bz_stepper_state *state = ui->stepper.state;
-    if (ui->stepper.step == ui->stepper.report.steps || state->count == 0) {
-        say(ui, state->count == 0 ? "there is nothing to choose here"
-                                  : "the run ends here: go back to choose another step");
+static void choose(struct ui *ui) {
+    struct bz_stepper *stepper = &ui->stepper;
+    const struct bz_stepper_state *state = stepper->state;
+    bool is_fifo = stepper->program->order == BZ_ORDER_FIFO; /* the oldest handle goes */
+    uint32_t first = is_fifo ? state->handles : 0;
+    uint32_t cursor = first;
+    if (stepper->step == stepper->report.steps || state->count == first) {
+        say(ui, state->count == first ? "there is nothing to choose here"
+                                      : "the run ends here: go back to choose another step");
         return;
     }
-    ui->is_choosing = true;
-    ui->cursor = 0;
-    while (ui->cursor + 1 < state->count && !state->list[ui->cursor].is_taken) {
-        ui->cursor++;
+    for (uint32_t index = state->count; index-- > first;) {
+        cursor = state->list[index].is_taken ? index : cursor;
     }
-    ui->cursor = state->list[ui->cursor].is_taken ? ui->cursor : 0;
-}
-
-static void take_key_of_choice(struct ui *ui, int key) {
-    uint32_t last = ui->stepper.state->count - 1;
-    switch (key) {
-    case KEY_UP:
-    case 'k':
-        ui->cursor -= ui->cursor > 0;
-        break;
-    case KEY_DOWN:
-    case 'j':
-        ui->cursor += ui->cursor < last;
-        break;
-    case KEY_HOME:
-    case KEY_END:
-        ui->cursor = key == KEY_HOME ? 0 : last;
-        break;
-    case '\t':
-        ui->keeps_rest = !ui->keeps_rest;
-        break;
-    case '\n':
-        choose(ui);
-        break;
-    default:
-        ui->is_choosing = key != ESCAPE && key != 'q';
-        break;
+    if (!pick(ui, first, &cursor)) {
+        return;
+    }
+    struct bz_alternative alternative = state->list[cursor];
+    if (bz_alternative_is_typed(&alternative) && !ask_value(ui, &alternative)) {
+        return;
+    }
+    if (bz_stepper_choose(stepper, alternative, ui->keeps_rest)) {
+        char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
+        say(ui, "another run: %s; s saves it, u goes back",
+            bz_trace_verdict_text(&stepper->run.verdict, verdict, sizeof verdict));
+    } else {
+        say(ui, "%.200s", stepper->error);
     }
 }
 
@@ -366,14 +437,12 @@ static void move_on(struct ui *ui, int key) {
 
 static void take_key(struct ui *ui, int key) {
     ui->message[0] = '\0';
-    if (ui->is_choosing) {
-        take_key_of_choice(ui, key);
-    } else if (key == 'g') {
+    if (key == 'g') {
         go_to_typed(ui);
     } else if (key == '/' || key == 'n' || key == 'N') {
         find(ui, key);
     } else if (key == 'c') {
-        begin_choice(ui);
+        choose(ui);
     } else if (key == 'u') {
         say(ui, "%s", bz_stepper_reset(&ui->stepper) ? "the run that was given" : "");
     } else if (key == 's') {

@@ -1,13 +1,15 @@
-/* The run that a stepper shows: its choices, its events, and the state at one step of it. */
+/* The run that a stepper shows: its choices and its events, and at one step of it who owns and who
+ * waits, and what the next step can be. */
 #ifndef BZ_TOOLS_SHOW_STEPPER_MODEL_H
 #define BZ_TOOLS_SHOW_STEPPER_MODEL_H
 
+#include "sim/choice/strategy_replay.h"
 #include "sim/judge/inspect.h"
 #include "sim/program/replay.h"
+#include "traces/ledger.h"
 
 #define BZ_ALTERNATIVES_MAX 1024u
 #define BZ_STEPPER_VALUES 8u /* a draw from more values is typed */
-#define BZ_STATE_BYTES 65536u
 
 /* In the order in which they are listed. */
 enum bz_alternative_kind {
@@ -21,20 +23,25 @@ enum bz_alternative_kind {
 struct bz_alternative {
     enum bz_alternative_kind kind;
     bool is_taken;                 /* what the run does now */
-    bool is_typed;                 /* a draw: any value below the bound will do */
     struct bz_trace_choice choice; /* its `label` is not valid, see below */
     char label[BZ_VIEW_NAME_BYTES];
     char text[192];
 };
 
-/* The state after a step, and what the next step can be. In memory that child processes share:
+/* A draw from more than BZ_STEPPER_VALUES values: any value below the bound will do. */
+static inline bool bz_alternative_is_typed(const struct bz_alternative *alternative) {
+    return alternative->kind == BZ_ALTERNATIVE_DRAW &&
+           alternative->choice.bound > BZ_STEPPER_VALUES;
+}
+
+/* The clock after a step, and what the next step can be. In memory that child processes share:
  * contained code runs there. */
 struct bz_stepper_state {
-    bool is_there; /* false: the process of the run ended before */
+    bool is_there;      /* false: the process of the run ended before */
+    bool is_jump_known; /* of the clock before the next step */
     uint64_t now_ns;
-    uint64_t wait_ns; /* until the next timer */
-    size_t used;
-    char text[BZ_STATE_BYTES]; /* lines for people */
+    uint64_t deadline_ns; /* of the next timer; BZ_TIME_NEVER */
+    uint32_t handles;     /* that are ready: the first of the list. In fifo, the oldest one goes */
     uint32_t count;
     struct bz_alternative list[BZ_ALTERNATIVES_MAX];
 };
@@ -44,7 +51,9 @@ struct bz_stepper {
     const struct bz_trace *original;
     struct bz_trace run; /* the whole run: choices, events, verdict */
     struct bz_replay_report report;
-    struct bz_stepper_state *state; /* at `step` */
+    struct bz_ledger ledger;        /* after `step` */
+    struct bz_stepper_state *state; /* likewise */
+    struct bz_replay_listener listener;
     uint32_t step;
     bool is_original; /* no other choice was made */
     char error[BZ_ERROR_BYTES];

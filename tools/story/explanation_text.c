@@ -357,7 +357,7 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
         bz_json_add_string(root, "program_at_fault", NULL);
         bz_json_add_string(root, "resembles", NULL);
     }
-    bz_json_add_string(root, "token", explanation->token[0] != '\0' ? explanation->token : NULL);
+    bz_json_add_text(root, "token", explanation->token);
     bz_json_add_number(root, "exit_code", (uint64_t)exit_code);
     bz_json_put(root);
 }
