@@ -394,6 +394,7 @@ bool bz_board_take(struct bz_board *own, const struct bz_board *shared,
     own->made.count = 0;
     own->point_count = 0;
     own->is_full = true;
+    own->is_harmed = is_full == 0;
     if (is_full != 0 || count > BZ_EDITS_MAX || count != tape->count ||
         point_count > BZ_EDITS_POINTS_MAX) {
         return false;
@@ -408,5 +409,6 @@ bool bz_board_take(struct bz_board *own, const struct bz_board *shared,
     own->made.count = count;
     own->point_count = point_count;
     own->is_full = false;
+    own->is_harmed = false;
     return true;
 }

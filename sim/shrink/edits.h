@@ -85,7 +85,8 @@ struct bz_board {
     struct bz_rng free;
     /* What was chosen. */
     struct bz_edits made;
-    bool is_full; /* there was more than a list can hold: the run cannot be edited */
+    bool is_full;   /* there was more than a list can hold: the run cannot be edited */
+    bool is_harmed; /* contained code has written over it; is_full, too */
     uint32_t point_count;
     struct bz_edit_point points[BZ_EDITS_POINTS_MAX];
     /* Of the present run. */

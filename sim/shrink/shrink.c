@@ -189,7 +189,7 @@ static bool play_trace(struct bz_shrinking *shrinking) {
     shrinking->board->source = BZ_EDIT_BY_TAPE;
     enum bz_run_end end = run(shrinking, &start);
     if (shrinking->board->is_full) {
-        result->end = BZ_SHRINK_TOO_LARGE;
+        result->end = shrinking->board->is_harmed ? BZ_SHRINK_UNREPEATABLE : BZ_SHRINK_TOO_LARGE;
         return false;
     }
     if (end != BZ_RUN_VIOLATED || bz_judge_digest(judge) != trace->digest) {
@@ -202,8 +202,11 @@ static bool play_trace(struct bz_shrinking *shrinking) {
     shrinking->best->size.is_longer = true;
     shrinking->steps_given = bz_judge_steps(judge);
     shrinking->steps_max = shrinking->steps_given;
-    result->end = BZ_SHRINK_TOO_LARGE;
-    return bz_shrink_improve(shrinking);
+    bool is_made = bz_shrink_improve(shrinking);
+    result->end = shrinking->board->is_full && !shrinking->board->is_harmed
+                      ? BZ_SHRINK_TOO_LARGE
+                      : BZ_SHRINK_UNREPEATABLE;
+    return is_made;
 }
 
 static uint64_t key_of(const struct bz_program *program, uint64_t digest) {

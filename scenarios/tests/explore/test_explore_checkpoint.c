@@ -210,7 +210,8 @@ Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
         config.is_due = is_due;
         config.context = &session;
         cr_assert(bz_explore(&config, &parts));
-        cr_assert_lt(0, session.kept);
+        cr_assert(manner > 0 ||
+                  session.kept > 0); /* other processes may end before the parent asks */
         expect_same(&parts, &whole, "contended");
         cr_assert_not(parts.can_go_on);
         (void)fclose(session.file);
