@@ -449,9 +449,9 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
 
 static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
     bool is_ok = true;
-    if (bz_record_has_place(search->record)) {
+    if (bz_record_has_place(search->record) && !search->record->at.is_team) {
         is_ok = bz_record_go_on(search);
-    } else {
+    } else { /* also if there is no team any more: one path is not all that it has left */
         bz_search_begin(search, bounds);
     }
     is_ok = is_ok && bz_search_all(search);

@@ -156,13 +156,15 @@ static bool read_report(const struct bz_shrink_config *config, const struct repo
     return is_sound;
 }
 
-/* The violation and the tape of the smallest run, from a run in a process of its own. It must be
- * the same run, and violate the same oracle. */
+/* The violation and the tape of the smallest run, from a run in a process of its own, also if the
+ * search was stopped. It must be the same run, and violate the same oracle. */
 static bool confirm(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
     const char *oracle = config->trace->verdict.oracle;
-    struct bz_world *world = bz_program_new_world(&result->program);
+    struct bz_program unstopped = result->program;
+    unstopped.contain.stop = NULL;
+    struct bz_world *world = bz_program_new_world(&unstopped);
     bool is_same = world != NULL && oracle != NULL &&
-                   bz_program_run(&result->program, world, 0) == BZ_RUN_VIOLATED &&
+                   bz_program_run(&unstopped, world, 0) == BZ_RUN_VIOLATED &&
                    strcmp(bz_judge_violation(world->judge)->oracle, oracle) == 0 &&
                    bz_judge_digest(world->judge) == result->digest &&
                    bz_tape_copy(&result->tape, &world->judge->tape);

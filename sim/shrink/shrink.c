@@ -375,9 +375,10 @@ static bool has_jump(const struct bz_edits *edits) {
     return has_one;
 }
 
-/* The best run as a program, and as a tape. */
+/* The best run as a program, and as a tape, also if the search was stopped. */
 static void conclude(struct bz_shrinking *shrinking) {
     struct bz_shrink_result *result = shrinking->result;
+    result->program.contain.stop = NULL;
     if (has_jump(&shrinking->best->edits)) {
         lower_lag(shrinking);
     }
