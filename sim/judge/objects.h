@@ -44,8 +44,11 @@ uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_
                               uint32_t claims, uint64_t permits,
                               const struct bz_introspection *look);
 
+/* Before and after an acquire of the running task. */
 void bz_judge_acquire_begin(struct bz_judge *judge, uint32_t object);
 void bz_judge_acquire_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
+/* Before and after a release by the running task, or by no task. After a release that returned
+ * BZ_OK the second call does nothing, and may be left out. */
 void bz_judge_release_begin(struct bz_judge *judge, uint32_t object);
 void bz_judge_release_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
 
@@ -57,9 +60,11 @@ void bz_judge_pool_keep(struct bz_judge *judge, uint32_t object, uint64_t locks)
 
 /* --- event: a flag that tasks wait for -------------------------------------------------------- */
 
+/* As bz_judge_add_permits(). The flag is clear. */
 uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
                             const struct bz_introspection *look);
 
+/* Before and after a wait of the running task. */
 void bz_judge_wait_begin(struct bz_judge *judge, uint32_t object);
 void bz_judge_wait_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
 
