@@ -207,7 +207,7 @@ void bz_script_watch(void *state, const struct bz_script_watch *watch) {
 }
 
 static const struct bz_scenario_file file = {
-    .summary = "a program to run instead of a drawn one; scenarios/program.schema.json",
+    .summary = "a program to run instead of a drawn one; scenarios/program/program.schema.json",
     .read = read_file,
     .print = print,
 };

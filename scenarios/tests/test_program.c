@@ -313,7 +313,7 @@ Test(program, what_the_variant_lacks_is_refused) {
 Test(program, the_schema_lists_every_operation_and_kind) {
     static char schema[BZ_FILE_BYTES_MAX];
     char word[64];
-    FILE *file = fopen(TST_SCENARIOS_FOLDER "/program.schema.json", "r");
+    FILE *file = fopen(TST_SCENARIOS_FOLDER "/program/program.schema.json", "r");
     cr_assert(file != NULL);
     size_t length = fread(schema, 1, sizeof schema - 1, file);
     fclose(file);

@@ -7,7 +7,7 @@ everything, with what the C side says. The first difference of a program is repo
 stdin, one program after another:
 
     program NUMBER ORDER          order any or fifo
-    {"format": ...}               the program, scenarios/program.schema.json
+    {"format": ...}               the program, scenarios/program/program.schema.json
     STEP TAB EVENTS TAB STATE     the set-up, then each step
     end
 
