@@ -69,7 +69,9 @@ static int run_shrink(struct shrink *shrink) {
     (void)bz_progress_end(&shrink->progress);
     if (!is_ok) {
         return bz_cli_fail(shrink->name,
-                           result->end == BZ_SHRINK_NO_RESOURCE ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE,
+                           result->end == BZ_SHRINK_UNREPEATABLE  ? BZ_EXIT_DIVERGED
+                           : result->end == BZ_SHRINK_NO_RESOURCE ? BZ_EXIT_INTERNAL
+                                                                  : BZ_EXIT_USAGE,
                            "%s", bz_shrink_end_text(result, text, sizeof text));
     }
     if (!bz_shrink_record(result, &shrink->trace, error, sizeof error)) {
