@@ -1,4 +1,4 @@
-/* Who owns what, who waits for what, and what each task does: derived from the events of a trace.
+/* Owners, waiters, and the state of each task, derived from the events of a trace.
  *
  * A task owns a permit from the return of its acquire to the call of its release, or on if the
  * release is refused. Inside the wait of a condition it does not own the lock. Where an event says

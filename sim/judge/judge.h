@@ -212,7 +212,7 @@ void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t ta
  * an undelivered request. */
 void bz_judge_waits_on(struct bz_judge *judge, uint32_t task);
 
-/* True if the events of the run become a trace. What is for people alone is worth its cost then. */
+/* True if the events of the run become a trace. Texts for people are worth their cost then. */
 bool bz_judge_is_recorded(const struct bz_judge *judge);
 
 /* The line of the program, "pool.py:12", at which the next BZ_EVENT_SUSPEND suspends its task: for

@@ -60,7 +60,7 @@ void bz_judge_pool_keep(struct bz_judge *judge, uint32_t object, uint64_t locks)
 
 /* --- event: a flag that tasks wait for -------------------------------------------------------- */
 
-/* As bz_judge_add_permits(). The flag is clear. */
+/* As bz_judge_add_permits(). */
 uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
                             const struct bz_introspection *look);
 

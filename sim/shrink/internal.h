@@ -27,7 +27,7 @@ struct bz_shrink_group {
     uint32_t counts[2];
 };
 
-/* What is done with a best run, once it is known to lead nowhere: it is not done again. */
+/* A best run that is known to lead nowhere. The passes on it are not repeated. */
 #define BZ_SHRINK_DONE 256u
 struct bz_done {
     uint64_t key;     /* of what is done with which run */

@@ -96,7 +96,7 @@ static void put_interval(struct page *page, uint32_t task, uint32_t object, uint
     put_number(page, (int64_t)(end < page->last + 1 ? end : page->last + 1));
 }
 
-/* Who owns what, and who waits for what, after each step. */
+/* Owners and waiters of each object, after each step. */
 static void put_queues(struct page *page) {
     const struct bz_ledger *ledger = &page->view->story->ledger;
     begin_array(page, "holds");
