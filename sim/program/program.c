@@ -8,7 +8,7 @@
 #include "sim/native/exceptions.h"
 #include "traces/lack.h"
 
-#define STEP_NS 250u /* in C, with all that a short run takes besides its steps */
+#define STEP_NS 250u /* of CPU time, in C */
 
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {

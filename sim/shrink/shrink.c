@@ -12,8 +12,10 @@
 
 #define RUNS_BETWEEN_REPORTS 256u
 #define LONG_RUN 500u                 /* steps */
-#define PROCESS_NS UINT64_C(10000000) /* of a run in a process of its own */
-#define DYING_NS UINT64_C(50000000)   /* of one that ends it */
+/* CPU time that a run takes besides its steps, mostly to be set up and to write its violation. */
+#define RUN_NS UINT64_C(4000)
+#define PROCESS_NS UINT64_C(10000000) /* in a process of its own */
+#define DYING_NS UINT64_C(50000000)   /* in one that ends with it */
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
@@ -398,13 +400,12 @@ static void conclude(struct bz_shrinking *shrinking) {
     }
 }
 
-/* Each run of contained code has a process of its own here, which takes time. */
 static void set_budget(struct bz_shrinking *shrinking) {
     const struct bz_shrink_config *config = shrinking->config;
     const char *oracle = config->trace->verdict.oracle;
     bool is_dying = oracle != NULL && bz_oracle_ends_process(oracle);
-    uint64_t process_ns = !config->program->contain.is_on ? 0 : is_dying ? DYING_NS : PROCESS_NS;
-    shrinking->run_cost = bz_program_steps_in(config->program, process_ns);
+    uint64_t run_ns = !config->program->contain.is_on ? RUN_NS : is_dying ? DYING_NS : PROCESS_NS;
+    shrinking->run_cost = bz_program_steps_in(config->program, run_ns);
     shrinking->cost_max = bz_budget_steps(&config->budget, config->program);
     shrinking->result->steps_max = shrinking->cost_max;
     shrinking->result->runs_max = config->runs_max != 0 ? config->runs_max : UINT64_MAX;
