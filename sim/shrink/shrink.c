@@ -11,7 +11,7 @@
 #include "traces/text.h"
 
 #define RUNS_BETWEEN_REPORTS 256u
-#define LONG_RUN 500u                 /* steps */
+#define LONG_RUN 500u /* steps */
 /* CPU time that a run takes besides its steps, mostly to be set up and to write its violation. */
 #define RUN_NS UINT64_C(4000)
 #define PROCESS_NS UINT64_C(10000000) /* in a process of its own */

@@ -102,8 +102,8 @@ static int run_show(struct show *show) {
                                  .token = show->run.is_token ? show->input : NULL};
     if (show->format->refuses != NULL && show->format->refuses(&view, reason, sizeof reason)) {
         code = bz_cli_fail(show->name, BZ_EXIT_USAGE,
-                           "--format %s cannot show this run: %s; use 'buzzer replay', or another "
-                           "format",
+                           "--format %s cannot show this run: %s; use --format text, or 'buzzer "
+                           "replay' with the trace or its token",
                            show->format->name, reason);
     } else {
         show->format->show(&view, &text);
