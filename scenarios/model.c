@@ -28,7 +28,7 @@ static const struct bz_param params[] = {
     {"pause", "0..pause yields before each call, and one more by who holds something", 1, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
-    {"configurations", "that the check follows at one time", 4096, 1, 100000},
+    {"configurations", "that the check follows at one time", 100000, 1, 1000000},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -131,10 +131,10 @@ static enum bz_status call(struct client *client, uint32_t op, const int64_t *ar
     const struct bz_model_op *description = &scene->modelled.model.ops[op];
     enum bz_op word = (enum bz_op)scene->words[op];
     int64_t answer = 0;
+    note_time(scene); /* of those that are inside already */
     client->op = op;
     client->is_inside = true;
     client->is_requested = false;
-    note_time(scene);
     report(scene, bz_history_call(scene->history, client->number, op, arguments));
     bz_judge_opaque_begin(judge, scene->sut.object, word,
                           description->argument_count > 0 ? (uint32_t)arguments[0] : 0);

@@ -64,6 +64,16 @@ Test(silent, modelled) {
     cr_assert_lt(10, count);
 }
 
+/* The check follows what ships to the end, also where thousands of configurations explain it. */
+Test(silent, modelled_by_many_configurations) {
+    struct bz_program program = tst_program(
+        &bz_scenario_model, bz_catalog_variant(&tst_catalog, "buzzer/rate-limiter"), BZ_ORDER_ANY);
+    program.strategy = &bz_strategy_portfolio;
+    char error[BZ_ERROR_BYTES];
+    cr_assert(bz_program_set_list(&program, "tasks=5,operations=2", error, sizeof error));
+    tst_expect_silence(&program, SEEDS / 4);
+}
+
 Test(silent, pool) {
     expect_silence_everywhere(&bz_scenario_pool);
 }

@@ -87,6 +87,7 @@ static inline void place_view(const struct bz_list *queue, struct bz_permit_view
 extern const struct bz_variant design_chain, design_linked_chain, design_ticket, design_dispatching,
     design_early_entry, design_helper, design_clerk, design_timer, design_callback, design_porter,
     design_baton, design_two_stage, design_barging, design_rewaking, design_lifo, design_lazy,
-    design_hall, design_firm, design_firm_losing, design_firm_doubling, design_firm_keeping;
+    design_hall, design_firm, design_firm_losing, design_firm_doubling, design_firm_keeping,
+    design_resting;
 
 #endif

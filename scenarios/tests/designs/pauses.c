@@ -61,15 +61,16 @@ static void pausing_view(void *instance, struct bz_permit_view *view) {
     view->level = self->free + (uint64_t)self->promised;
 }
 
-/* --- dispatching ------------------------------------------------------------------------------ */
+/* --- dispatching, resting --------------------------------------------------------------------- */
 
-/* Whoever owns a permit lets others run once before its acquire returns, as with Trio. */
-static enum bz_status dispatching_acquire(void *instance) {
-    struct pausing *self = instance;
+typedef enum bz_status (*pause_fn)(struct bz_loop *loop);
+
+/* A task that owns a permit pauses before its acquire returns. */
+static enum bz_status acquire_and_pause(struct pausing *self, pause_fn pause) {
     if (!pausing_locked(self)) {
         self->free--;
         self->promised++;
-        return settle(self, bz_yield(self->loop));
+        return settle(self, pause(self->loop));
     }
     struct place place;
     place_join(&self->queue, &place, self->loop);
@@ -79,7 +80,20 @@ static enum bz_status dispatching_acquire(void *instance) {
     if (!place_is_woken(&place)) {
         return status;
     }
-    return settle(self, status == BZ_OK ? bz_yield(self->loop) : status);
+    return settle(self, status == BZ_OK ? pause(self->loop) : status);
+}
+
+/* Others run once, as with Trio. */
+static enum bz_status dispatching_acquire(void *instance) {
+    return acquire_and_pause(instance, bz_yield);
+}
+
+static enum bz_status rest(struct bz_loop *loop) {
+    return bz_sleep(loop, 2);
+}
+
+static enum bz_status resting_acquire(void *instance) {
+    return acquire_and_pause(instance, rest);
 }
 
 #define PAUSING_OPS(init_, acquire_)                                                               \
@@ -94,6 +108,10 @@ static enum bz_status dispatching_acquire(void *instance) {
 DESIGN(dispatching, PAUSING_CLAIMS, "acquire yields once when it has its permit",
        ALL_PERMITS(PAUSING_OPS(pausing_init, dispatching_acquire),
                    PAUSING_OPS(bounded_init, dispatching_acquire)));
+
+DESIGN(resting, PAUSING_CLAIMS, "acquire sleeps once when it has its permit",
+       ALL_PERMITS(PAUSING_OPS(pausing_init, resting_acquire),
+                   PAUSING_OPS(bounded_init, resting_acquire)));
 
 /* --- early_entry ------------------------------------------------------------------------------ */
 
