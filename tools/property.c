@@ -149,7 +149,7 @@ static int run_words(const char **words, size_t count, const char *text) {
 
 /* --- replaying -------------------------------------------------------------------------------- */
 
-/* Whether a token or the file of a trace is of this check. False with a message if it cannot be
+/* True if a token or the file of a trace is of this check. False with a message if it cannot be
  * read. */
 static bool names_check(const char *input, const struct bz_check *check, bool *is_own, char *error,
                         size_t error_bytes) {

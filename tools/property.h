@@ -46,7 +46,7 @@ struct bz_check {
  * memory, or a fault of Buzzer. Whatever is not 0 or 1 proves nothing. */
 int bz_check(const struct bz_check *check);
 
-/* What it has returned, in words. */
+/* Its result, in words. */
 const char *bz_check_reason(int status);
 
 /* Their names in 0.1. */

@@ -2,8 +2,8 @@
  * out, and how to stop where no status can be returned.
  *
  * It is never a verdict on the code under test. A run that lacks memory ends with
- * BZ_RUN_NO_RESOURCE (sim/judge/judge.h). What has no way to say so (the builders of traces and of
- * JSON, a scenario's set-up) calls bz_lack_stop().
+ * BZ_RUN_NO_RESOURCE (sim/judge/judge.h). Code that has no way to say so (the builders of traces
+ * and of JSON, a scenario's set-up) calls bz_lack_stop().
  */
 #ifndef BZ_TRACES_LACK_H
 #define BZ_TRACES_LACK_H
@@ -22,7 +22,7 @@ BZ_BEGIN_DECLS
  * function finds out: memory, mappings, address space or data. Needs no memory. Returns `text`. */
 const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, const char *purpose);
 
-/* Whether a message says that something ran out. */
+/* True if a message says that something ran out. */
 bool bz_lack_is_said(const char *message);
 
 /* Ends the process. Calls the handler, which must not return, with the sentence of bz_lack_text().

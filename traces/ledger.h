@@ -33,7 +33,7 @@ struct bz_hold {
     uint32_t newer;
 };
 
-/* What a task does. */
+/* The activity of a task. */
 enum bz_span_kind {
     BZ_SPAN_UNSTARTED = 0,
     BZ_SPAN_READY = 1, /* a step of it is ready: started, or after a yield */
@@ -114,13 +114,13 @@ void bz_ledger_read(struct bz_ledger *ledger, const struct bz_trace_event *event
 void bz_ledger_finish(struct bz_ledger *ledger);
 void bz_ledger_fini(struct bz_ledger *ledger);
 
-/* Whether the events from this one on come after the violation. */
+/* True if the events from this one on come after the violation. */
 bool bz_ledger_is_over(const struct bz_trace *trace, const struct bz_trace_event *event);
 
 /* The newest permit of the object that the task owns; 0: none. */
 uint32_t bz_ledger_owned(const struct bz_ledger *ledger, uint32_t task, uint32_t object);
 
-/* Whether the operation never waits: "release", ... */
+/* True if the operation never waits: "release", ... */
 bool bz_op_never_waits(const char *op);
 
 BZ_END_DECLS

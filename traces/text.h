@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether two texts are equal; NULL is equal to NULL alone. */
+/* True if two texts are equal; NULL is equal to NULL alone. */
 static inline bool bz_is(const char *a, const char *b) {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
@@ -51,7 +51,7 @@ bool bz_file_create(const char *path, const char *text, size_t length);
  * it calls bz_lack_stop(). */
 bool bz_file_replace(const char *path, const char *text, size_t length);
 
-/* Whether the name is that of a device, of a pipe, or of a stream that this program prints to, such
+/* True if the name is that of a device, of a pipe, or of a stream that this program prints to, such
  * as /dev/stdout. Another file must not take its name. */
 bool bz_file_is_stream(const char *path);
 

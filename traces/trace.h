@@ -151,7 +151,7 @@ uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name);
 uint32_t bz_trace_find_object(const struct bz_trace *trace, const char *name);
 
 /* Adds the objects that events and verdict name and that are not listed, as those of a trace of
- * version 1. What is notified is a condition; of others, the kind is unknown. */
+ * version 1. An object that is notified is a condition; of others, the kind is unknown. */
 void bz_trace_list_objects(struct bz_trace *trace);
 
 /* How far the clock has jumped, because the step before this one took so long; 0: it has not. And
@@ -177,7 +177,7 @@ const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buf
 const char *bz_trace_object_text(const struct bz_trace *trace, size_t index, char *buffer,
                                  size_t size_bytes);
 
-/* What the run came to: the oracle, "pass", "cut by the limit of 100000 steps", or "cut short by
+/* The result of the run: the oracle, "pass", "cut by the limit of 100000 steps", or "cut short by
  * the limit of a check". Older programs wrote "pass" of such a run, too. Returns `buffer`, cut to
  * fit. */
 const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *buffer,
@@ -199,7 +199,7 @@ bool bz_trace_parse(struct bz_trace *trace, const char *text, size_t length, con
 bool bz_trace_write(const struct bz_trace *trace, const char *path, char *error,
                     size_t error_bytes);
 
-/* Whether a trace is as the program wrote it. The file ends with a checksum of itself; formatting
+/* True if a trace is as the program wrote it. The file ends with a checksum of itself; formatting
  * and keys that other programs add do not matter. O(size of the file). */
 enum bz_trace_seal {
     BZ_TRACE_UNSEALED = 0, /* no checksum: written before there were any, or by another program */

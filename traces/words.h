@@ -65,7 +65,7 @@ enum bz_window {
 #define BZ_WINDOWS_ALL 0xfeu
 #define BZ_WINDOWS_NONE 0u
 
-/* What is chosen; see sim/choice/choice.h. */
+/* The kinds of choices; see sim/choice/choice.h. */
 enum bz_choice_kind {
     BZ_CHOICE_NEXT = 0,
     BZ_CHOICE_CANCEL = 1,
@@ -81,7 +81,7 @@ enum bz_order {
 };
 #define BZ_ORDER_COUNT 2
 
-/* What an object is, as a trace lists it. */
+/* The kinds of objects that a trace lists. */
 enum bz_kind {
     BZ_KIND_UNKNOWN = 0,
     BZ_KIND_LOCK = 1,

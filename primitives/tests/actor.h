@@ -11,8 +11,9 @@
  * Every word that can suspend is logged when it returns, as "name.word:status" ("word:status" for
  * an actor without a name). A status that is not BZ_OK is on its way out like an exception: the
  * words that follow are skipped, up to one with a ")", which closes a scope that a test has defined
- * and decides what goes on from there. A word that begins with "~" swallows its own status. What is
- * on its way out at the end is what the task returns. A test adds words of its own with `extra`.
+ * and decides what goes on from there. A word that begins with "~" swallows its own status. The
+ * task returns the status that is on its way out at the end. A test adds words of its own with
+ * `extra`.
  */
 #ifndef BZ_TESTS_ACTOR_H
 #define BZ_TESTS_ACTOR_H

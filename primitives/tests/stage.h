@@ -59,7 +59,7 @@ struct tst_word {
     bool is_quiet;
 };
 
-/* What a stage adds. The first member of each stage is a struct tst_stage. */
+/* The part that a stage adds. The first member of each stage is a struct tst_stage. */
 struct tst_cast {
     const struct tst_word *words;           /* NULL: none */
     void (*report)(struct tst_call *call);  /* plays words that only report; or NULL */

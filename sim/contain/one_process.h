@@ -4,8 +4,8 @@
  * The system refuses it: fork(), _Fork() and the system call itself end the process by SIGSYS.
  * Threads may be started, and other programs as posix_spawn() does it. Where the system has no such
  * filter, fork() is noticed by pthread_atfork(), and other copies of a process are without the code
- * of plug-ins: they notice that at their first instruction there. What is
- * left of a child in spite of all, programs included, is killed when the child has ended. */
+ * of plug-ins: they notice that at their first instruction there. When a child has ended, the
+ * processes and programs that it left behind are killed. */
 #ifndef BZ_SIM_CONTAIN_ONE_PROCESS_H
 #define BZ_SIM_CONTAIN_ONE_PROCESS_H
 

@@ -30,12 +30,11 @@
  * already. An operation that its line holds back may wait, and one whose cancel was requested is
  * left to other oracles. It need not be the end of the run: bz_history_rest() may be called
  * whenever nothing is under way to wake one of the unfinished operations, as the scenario `model`
- * does after such steps, and the history continues. What the model would have let complete between
- * two such moments is not judged: an event that was set and cleared again may have left its waiters
- * behind.
- * In a model with a clock, no timer is set at rest: an operation must not wait either if the model
- * would let it complete later. Where the next timer is still to come, bz_history_idle() says
- * whether it comes too late.
+ * does after such steps, and the history continues. Between two such moments, an operation that
+ * could have completed is not judged: an event that was set and cleared again may have left its
+ * waiters behind. In a model with a clock, no timer is set at rest: an operation must not wait
+ * either if the model would let it complete later. Where the next timer is still to come,
+ * bz_history_idle() says whether it comes too late.
  *
  * Memory comes from `mem` when the history is created; no other call allocates, unless the
  * configurations exceed configurations_first, which doubles then. Time: a call or the

@@ -76,7 +76,7 @@ struct bz_model_op {
      * one could also take effect before it. So readers yield to writers. */
     uint64_t yields_to;
     /* 1 + the index of a hidden operation that takes effect first, at an earlier moment of the same
-     * call. 0: there is one moment. What it answers is a ticket, which the step of this operation
+     * call. 0: there is one moment. Its answer is a ticket, which the step of this operation
      * and that of `undo` find in *answer. So a wait at a barrier arrives, and leaves later. Such an
      * operation keeps no line, yields to none, and none yields to it. If such
      * an operation is cancelled in between, it ends by `undo`, once the step of that returns true;

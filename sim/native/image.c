@@ -182,8 +182,8 @@ static void restore_stacks_record(struct bz_stack_pool *pool, const char *from) 
 
 /* --- saving ----------------------------------------------------------------------------------- */
 
-/* The loop, the blocks of its arena and the stacks are the state. What describes the stacks, and
- * the records of arena and pool, follow. */
+/* The loop, the blocks of its arena and the stacks are the state. The descriptions of
+ * the stacks and the records of arena and pool follow. */
 size_t bz_image_bytes(const struct bz_loop *loop) {
     size_t bytes = sizeof *loop + bz_arena_blocks_bytes(loop->mem) +
                    bz_arena_record_bytes(loop->mem) + 2 * sizeof(size_t);

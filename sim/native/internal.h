@@ -84,8 +84,8 @@ static inline bool bz_is_set(const bool *flag) {
     return *(const unsigned char *)flag == 1;
 }
 
-/* The refusals of the loop since the last reset. What code under test has written there says
- * nothing, if it is no value of the loop. */
+/* The refusals of the loop since the last reset. Code under test may have written there: a value
+ * that is none of the loop's counts as no refusal. */
 enum bz_shortage {
     BZ_SHORT_OF_NOTHING = 0,
     BZ_SHORT_OF_STACKS = 1,

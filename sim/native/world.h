@@ -175,8 +175,8 @@ void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 void bz_world_interchange(struct bz_world *world, struct bz_task *const *tasks, uint32_t count);
 
 /* The same for tasks that each have `own_bytes` of the program's memory to themselves: those of
- * tasks[n] are at own + n * own_bytes. What is in there, and a pointer to it, changes places with
- * the task. */
+ * tasks[n] are at own + n * own_bytes. Their contents, and pointers into them, change
+ * places with the task. */
 void bz_world_interchange_with(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
                                void *own, size_t own_bytes);
 

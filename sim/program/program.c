@@ -177,8 +177,9 @@ static void measure_each(struct bz_program *program, struct bz_world *world) {
     bz_judge_measure(world->judge, &source, &program->profile);
 }
 
-/* What ends the process of all runs counts only if it does so in a run that is alone: it may be
- * what the runs before it have left, or a kill from outside. A hang would take its time again. */
+/* The end of the process of all runs counts only if a run that is alone ends so, too: its cause may
+ * be something that the runs before it have left, or a kill from outside. A hang would take its
+ * time again. */
 static bool measure_in(struct bz_program *program, struct bz_world **world,
                        const volatile sig_atomic_t *stop, char *lack) {
     struct bz_death death;

@@ -97,7 +97,7 @@ struct bz_scenario {
     const struct bz_size *sizes; /* NULL: campaigns draw no parameter */
 };
 
-/* Whether it can use the primitive. */
+/* True if it can use the primitive. */
 static inline bool bz_scenario_uses(const struct bz_scenario *scenario,
                                     enum bz_primitive primitive) {
     uint32_t index = 0;

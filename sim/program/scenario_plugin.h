@@ -6,8 +6,9 @@
  *     static const struct bz_scenario mine = {.name = "mine", ...};
  *     BZ_SCENARIO_PLUGIN(&mine);
  *
- * A plug-in may have variants, too (sim/variant/plugin.h). What that header says holds here: it is
- * compiled against the installed headers, is linked with nothing, and runs in processes of its own.
+ * A plug-in may have variants, too (sim/variant/plugin.h). The rules of that header hold here: it
+ * is compiled against the installed headers, is linked with nothing, and runs in processes of its
+ * own.
  *
  * A scenario keeps nothing in static variables: setup() runs once for each run, or once for many of
  * them, and a search goes back and forth between steps. All its state is from bz_world_alloc().

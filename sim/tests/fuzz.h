@@ -1,5 +1,5 @@
-/* What the fuzz targets share. A target is one function, LLVMFuzzerTestOneInput(); libFuzzer and
- * AFL++ bring a main() of their own, and fuzz_main.c is one for the other builds. */
+/* The common part of the fuzz targets. A target is one function, LLVMFuzzerTestOneInput();
+ * libFuzzer and AFL++ bring a main() of their own, and fuzz_main.c is one for the other builds. */
 #ifndef BZ_SIM_TESTS_FUZZ_H
 #define BZ_SIM_TESTS_FUZZ_H
 

@@ -122,7 +122,7 @@ static const struct bz_strategy stage_strategy = {
 
 struct stage {
     struct bz_world *world;
-    /* The objects. What the test does not use has no `ops`. */
+    /* The objects. One that the test does not use has no `ops`. */
     struct bz_sut_permits sut;
     struct bz_sut_event event;
     struct bz_sut_condition condition;
@@ -253,7 +253,7 @@ static inline void stage_begin(struct stage *stage, const struct bz_variant *var
     stage_begin_with(stage, variant, &config, primitive, permits);
 }
 
-/* What the variant offers of an event, a condition and a barrier. */
+/* The variant's event, condition and barrier, if it offers them. */
 static inline void stage_begin_hall(struct stage *stage, const struct bz_variant *variant) {
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
     stage_open(stage, variant, &config);

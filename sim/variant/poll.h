@@ -26,8 +26,9 @@
  *
  * Cancel. A future is dropped in the step in which its cancelled task runs again, as an executor
  * does that aborts a task, or whose task has waited with a timeout. Until then the future
- * is in your queue, and your code may call its waker, which changes nothing any more. What your
- * code has given to it by then, `drop` has to pass on. A future that is ready is not dropped. */
+ * is in your queue, and your code may call its waker, which changes nothing any more. If your
+ * code has given it something by then, `drop` has to pass it on. A future that is ready is not
+ * dropped. */
 #ifndef BZ_SIM_VARIANT_POLL_H
 #define BZ_SIM_VARIANT_POLL_H
 
@@ -40,7 +41,7 @@ BZ_BEGIN_DECLS
 struct bz_loop;
 
 /* Wakes one operation. It belongs to bz_poll_wait(), and is there until `poll` has returned true or
- * `drop` has returned. Who keeps it longer clones it. */
+ * `drop` has returned. A holder that keeps it longer clones it. */
 struct bz_waker;
 
 /* Polls a future until it is ready: BZ_OK. BZ_CANCELLED: the task was cancelled, and the future is

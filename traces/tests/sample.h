@@ -1,4 +1,4 @@
-/* What the tests of this folder share: a small trace that has every field, and files. */
+/* For the tests of this folder: a small trace that has every field, and files. */
 #ifndef BZ_TRACES_TESTS_SAMPLE_H
 #define BZ_TRACES_TESTS_SAMPLE_H
 

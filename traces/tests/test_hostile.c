@@ -58,7 +58,7 @@ Test(hostile, one_byte_is_wrong) {
     free(golden);
 }
 
-/* What takes the place of what in the golden file, and what the message must say. */
+/* A text of the golden file, its replacement, and a part of the expected message. */
 struct edit {
     const char *old;
     const char *new;

@@ -207,7 +207,7 @@ Test(ledger, a_task_begins_when_it_is_spawned) {
     end();
 }
 
-/* What is woken in the step in which it began to wait has waited all the same. */
+/* A task that is woken in the step in which it began to wait has waited all the same. */
 Test(ledger, a_wait_may_end_in_its_first_step) {
     begin();
     HAPPENS(1, "a", "resume", .status = "ok");

@@ -6,7 +6,7 @@
  *   switch_ucontext.c                   swapcontext, elsewhere and with -DBUZZER_SWITCH=ucontext
  *
  * Not saved: floating-point control words (MXCSR, x87, FPCR) and the signal mask. A program that
- * changes them must restore them before it awaits. What the C++ runtime knows of exceptions is not
+ * changes them must restore them before it awaits. The C++ runtime's state of exceptions is not
  * saved here either (bz_loop_keep_exceptions()). Hardware shadow stacks (CET) must be off.
  */
 #ifndef BZ_RUNTIME_CORO_CORO_H

@@ -50,7 +50,7 @@ static void spy_begin(struct spy *spy, struct bz_loop *loop) {
     bz_driver_observe(loop, &spy->observer);
 }
 
-/* What has happened since the last call. */
+/* The events since the last call. */
 #define spy_expect(spy, expected)                                                                  \
     do {                                                                                           \
         tst_expect(&(spy)->log, expected);                                                         \

@@ -29,7 +29,8 @@ Test(join, cancelled_cancels_the_other_task) {
                  " => c.await:cancelled p.join-c:cancelled; end-p=cancelled/1 end-c=cancelled/1");
 }
 
-/* T10: true means only that the request was delivered. Who swallows it spares the parent. */
+/* T10: true means only that the request was delivered. A child that swallows it spares the parent.
+ */
 Test(join, cancelled_ends_well_if_the_other_task_swallows_it) {
     tst_timeline("c: ~await yield; p: join-c yield; turn cancel-p"
                  " => c.await:cancelled c.yield:ok p.join-c:ok p.yield:ok; end-p=ok/1 end-c=ok/1");

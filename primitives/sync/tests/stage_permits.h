@@ -137,7 +137,7 @@ static inline void permits_end(struct permits *permits) {
     tst_stage_end(&permits->stage);
 }
 
-/* A whole timeline. What is held at its end stays held. */
+/* A whole timeline. A permit that is held at its end stays held. */
 static inline void play(enum kind kind, uint32_t count, const char *timeline) {
     struct permits permits;
     permits_begin(&permits, kind, count);

@@ -1,4 +1,4 @@
-/* What the stages of this folder check and report of a queue of waiters. */
+/* The checks and reports of a queue of waiters, for the stages of this folder. */
 #ifndef BZ_TESTS_STAGE_WAITERS_H
 #define BZ_TESTS_STAGE_WAITERS_H
 

@@ -130,7 +130,7 @@ Test(rwlock, refuses_a_release_of_what_is_not_held) {
                   "write end-read:not-held end-write end-write:not-held");
 }
 
-/* What was handed over is held only once its task has resumed. */
+/* A lock that was handed over is held only once its task has resumed. */
 Test(rwlock, refuses_a_release_too_many_in_the_window) {
     in_both_modes("write; a: write; turn end-write end-write:not-held downgrade:not-held;"
                   "turn -> a.write:ok; b-c: read; turn end-write end-read:not-held"

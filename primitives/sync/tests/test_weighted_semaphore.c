@@ -83,7 +83,7 @@ Test(weighted, refuses_a_release_of_what_is_not_held) {
     play(3, "acquire-2 release-3:not-held release-2 release-1:not-held value=3");
 }
 
-/* What is reserved is not held yet. */
+/* A reserved permit is not held yet. */
 Test(weighted, refuses_a_release_too_many_in_the_window) {
     play(2, "acquire-2; a: acquire-2; turn release-2 reserved=2 release-1:not-held -> ;"
             "turn release-2 -> a.acquire-2:ok");

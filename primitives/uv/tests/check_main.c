@@ -24,7 +24,7 @@
         }                                                                                          \
     } while (0)
 
-/* What a check runs in. */
+/* The environment of a check. */
 struct world {
     struct bz_loop *loop;
     struct bz_uv *driver;

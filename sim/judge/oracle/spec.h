@@ -3,8 +3,8 @@
  *
  * The shadow state is the specification's state of an object. Its level is the permits less the
  * holders. W, R and C are the tasks that wait, that were woken, and that were cancelled and have
- * not resumed. What tasks do are its actions: an acquire that returns at once is Acquire, one that
- * suspends is Enqueue, a wake-up is Wake, a return after it is Resume or GiveBack. A step is a
+ * not resumed. The steps of tasks are its actions: an acquire that returns at once is Acquire, one
+ * that suspends is Enqueue, a wake-up is Wake, a return after it is Resume or GiveBack. A step is a
  * sequence of actions. Two things must hold. The guards of each action are met in the shadow state,
  * by the functions with which the search enumerates the specification. After the step, the code
  * shows the specification's state.

@@ -24,7 +24,7 @@ struct semaphore {
     uint32_t queued;
 };
 
-/* What a task does is in guest_step(): it is a state machine. */
+/* guest_step() is the body of a task: a state machine. */
 struct task {
     uint32_t number;   /* the judge's: 1 is the first */
     uint32_t steps;    /* begun so far */

@@ -1,5 +1,5 @@
-/* What must hold after every step: mutual-exclusion, ownership, permit-conservation, level-bound,
- * queue-partition, locked-definition, misuse. */
+/* Properties that must hold after every step: mutual-exclusion, ownership, permit-conservation,
+ * level-bound, queue-partition, locked-definition, misuse. */
 #include "sim/tests/toys.h"
 
 TOY(crowds, TOY_CLAIMS_ALL, .acquire = toy_acquire_at_once);

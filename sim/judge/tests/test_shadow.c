@@ -1,4 +1,4 @@
-/* What the shadow state says about a task, in every state that a task can have. */
+/* The shadow state of a task, in every state that a task can have. */
 #include "sim/tests/toys.h"
 
 /* The windows as choice.h defines them, in that order. */

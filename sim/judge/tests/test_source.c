@@ -36,7 +36,7 @@ static void end(struct bz_judge *judge, const char *message, int line) {
     cr_assert(bz_judge_violation(judge)->oracle == NULL, "line %d", line);
 }
 
-/* What the statements do in a run of their own is refused with this message. */
+/* The statements are refused with this message, in a run of their own. */
 #define REFUSED(message, ...)                                                                      \
     do {                                                                                           \
         begin(judge);                                                                              \

@@ -112,7 +112,7 @@ STRICT_TOY(takes_nothing, .acquire = toy_acquire_nothing);
 STRICT_TOY(mints, .release = toy_release_two);
 STRICT_TOY(miscounts, .view = toy_view_twice);
 
-/* What entries of the zoo claim, and BZ_CLAIM_NO_PASSING: without that, `spec` is silent. */
+/* The claims of entries of the zoo, and BZ_CLAIM_NO_PASSING: without that, `spec` is silent. */
 #define ZOO_CLAIMS (BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_NO_PASSING)
 TOY_OFFERS(lifo, ZOO_CLAIMS, .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_toy_lifo});
 TOY_OFFERS(barges, ZOO_CLAIMS, .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_ops_sem_barge});

@@ -104,7 +104,7 @@ static uint32_t lenient_to(const struct question *question, const struct world *
     return set;
 }
 
-/* The first moment of an operation that has two. What it answers stays with the client. */
+/* The first moment of an operation that has two. Its answer stays with the client. */
 static bool begins(const struct question *question, struct world *world, uint32_t who) {
     struct client *client = &world->clients[who];
     const struct bz_model_op *op = &question->history->model->ops[client->op];
@@ -236,7 +236,7 @@ static bool rests(const struct question *asked, const struct world *world) {
     return true;
 }
 
-/* Whether some order explains the events from `number` on. A cancel that ends an operation was
+/* True if some order explains the events from `number` on. A cancel that ends an operation was
  * requested before: the histories below do so. */
 static bool is_possible(const struct question *question, const struct world *world,
                         uint32_t number) {
@@ -476,7 +476,7 @@ static const struct bz_model table_model = {.name = "table",
                                             .start = table_start,
                                             .step = table_step};
 
-/* What an operation does in a state depends on its ticket, too. */
+/* The effect of an operation in a state depends on its ticket, too. */
 static bool moments_step(void *state, uint32_t op, const int64_t *arguments, int64_t *ticket) {
     struct table_state *table = state;
     uint64_t index = ((uint64_t)table->at * 6 + op) * 2 + ((uint64_t)*ticket & 1);

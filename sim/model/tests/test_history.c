@@ -1,4 +1,4 @@
-/* What the check of a history finds, at which event, and what it leaves alone. */
+/* The findings of a history check, the event of each, and histories in which it finds nothing. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -234,7 +234,7 @@ Test(model_history, semaphore_serves_out_of_line_as_often_as_the_model_lets_it) 
            "barging semaphore: client 3, event 9: acquire(1) returned 0, which no order of the "
            "model explains; the model would only let it wait; only its place in the line forbids "
            "it");
-    /* Who lets nobody pass any more holds the line at rest. */
+    /* A waiter that lets nobody pass any more holds the line at rest. */
     expect_explained(&barging_semaphore_model, 2,
                      "0+0(1) 0=0 1+0(2) 2+0(1) 2=0 2+1(1) 2=0 3+0(1) .");
     expect(&barging_semaphore_model, 2, "0+0(1) 0=0 1+0(2) 3+0(1) .", BZ_HISTORY_LOST_WAKEUP,

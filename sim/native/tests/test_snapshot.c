@@ -115,7 +115,7 @@ static enum bz_status meets(void *arg) {
     return status;
 }
 
-/* What the functions that are called next find on the stack. */
+/* The stack as the functions that are called next find it. */
 static __attribute__((noinline)) void leave_on_stack(uint32_t byte) {
     volatile char left[16384];
     for (size_t index = 0; index < sizeof left; index++) {

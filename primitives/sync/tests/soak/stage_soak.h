@@ -1,6 +1,6 @@
-/* What the soaks share: random guests, random cancels, any order of steps, and a model that follows
- * the runtime's events. A seed is a whole run; the seeds are looped inside a test.
- * The model knows nothing of how the primitive works. */
+/* The common parts of the soaks: random guests, random cancels, any order of steps, and a model
+ * that follows the runtime's events. A seed is a whole run; the seeds are looped inside a test. The
+ * model knows nothing of how the primitive works. */
 #ifndef BZ_TESTS_STAGE_SOAK_H
 #define BZ_TESTS_STAGE_SOAK_H
 
@@ -16,7 +16,7 @@ struct soak {
     bool is_fifo;
     uint32_t tasks_count;
     struct bz_task *tasks[SOAK_TASKS_MAX];
-    /* What the runtime reports; NULL: not observed. */
+    /* The runtime's reports; NULL: not observed. */
     void (*on_event)(struct soak *soak, enum bz_event_kind kind, uint32_t task, uint8_t status);
     struct bz_observer observer;
 };

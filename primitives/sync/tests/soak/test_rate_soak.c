@@ -74,7 +74,7 @@ static void begin(struct rate_soak *rate) {
     }
 }
 
-/* Who waits first is served in the first nanosecond in which a bucket has space for it. */
+/* The first waiter is served in the first nanosecond in which a bucket has space for it. */
 static void check_exactly(struct rate_soak *rate) {
     const struct bz_rate_limiter *limiter = &rate->limiter;
     uint64_t full = limiter->tokens * limiter->period_ns;
