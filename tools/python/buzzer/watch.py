@@ -1,4 +1,4 @@
-"""Watched primitives: the real ones, whose calls the judge is told of.
+"""Watched primitives: the real ones, whose calls are reported to the judge.
 
 The methods of the one instance are wrapped, so it stays the object that the rest of the program
 knows: `async with` works, and so does a condition on a watched lock. A timeout scope gets a
@@ -69,13 +69,6 @@ def status_of(exception):
     return CANCELLED if isinstance(exception, asyncio.CancelledError) else FAILED
 
 
-def queue_status(exception):
-    for name, status in (("QueueEmpty", EMPTY), ("QueueFull", FULL), ("QueueShutDown", CLOSED)):
-        if isinstance(exception, getattr(asyncio, name, ())):
-            return status
-    return status_of(exception)
-
-
 def rewrap(primitive, **methods):
     """Replaces methods of the instance; those that it does not have are left out."""
     for name, method in methods.items():
@@ -103,6 +96,76 @@ def refuse(condition, text):
         raise ValueError(f"watch it before it is used: {text}")
 
 
+_NEEDED = {"acquire", "release", "wait", "set", "notify", "put", "get"}
+
+
+class Reported:
+    """Methods in whose place others report to the judge, and call them."""
+
+    def __init__(self, judged, primitive):
+        self.judged = judged
+        self.primitive = primitive
+
+    def of(self, operation, *, argument=None, value=None):
+        """The begin and the end of a call, for methods(). argument: of the call's arguments, what
+        the judge is given before it, or None if the call is not to be reported; value: of the status
+        and the result, what it is given after it."""
+        number, judged = getattr(_native, operation), self.judged
+
+        def begin(*args, **kwargs):
+            given = argument(*args, **kwargs) if argument else 0
+            return 0 if given is None else judged.begin(number, given)
+
+        def end(begun, status, result, *args, **kwargs):
+            judged.end(number, begun, status, value(status, result) if value else 0)
+        return begin, end
+
+    def methods(self, is_async, statuses=(), **pairs):
+        """Replaces the methods that the primitive has. statuses: of exceptions, by class; else
+        CANCELLED or FAILED. pairs: by the name of the method, begin and end. The begin returns what
+        the end is given first, or 0 if the call is not reported."""
+        make = report_async if is_async else report
+        rewrap(self.primitive, **{
+            name: make(getattr(self.primitive, name), begin, end, statuses)
+            for name, (begin, end) in pairs.items()
+            if name in _NEEDED or hasattr(self.primitive, name)})
+
+
+def status_in(exception, statuses):
+    return next((status for classes, status in statuses if isinstance(exception, classes)),
+                status_of(exception))
+
+
+def report(call, begin, end, statuses):
+    def reported(*args, **kwargs):
+        begun = begin(*args, **kwargs)
+        if not begun:
+            return call(*args, **kwargs)
+        try:
+            result = call(*args, **kwargs)
+        except BaseException as exception:
+            end(begun, status_in(exception, statuses), None, *args, **kwargs)
+            raise
+        end(begun, OK, result, *args, **kwargs)
+        return result
+    return reported
+
+
+def report_async(call, begin, end, statuses):
+    async def reported(*args, **kwargs):
+        begun = begin(*args, **kwargs)
+        if not begun:
+            return await call(*args, **kwargs)
+        try:
+            result = await call(*args, **kwargs)
+        except BaseException as exception:
+            end(begun, status_in(exception, statuses), None, *args, **kwargs)
+            raise
+        end(begun, OK, result, *args, **kwargs)
+        return result
+    return reported
+
+
 # --- permits -----------------------------------------------------------------------------------
 
 
@@ -113,54 +176,22 @@ _PLAIN = {getattr(kind, name) for name in ("acquire", "release")
 
 def watch_acquire(judged, primitive):
     """acquire() and release(), of permits or of the lock of a condition."""
-    acquire, release = primitive.acquire, primitive.release
-    at_once = getattr(primitive, "acquire_nowait", None)
-    if asyncio.iscoroutinefunction(release):
+    if asyncio.iscoroutinefunction(primitive.release):
         raise TypeError("release() is a coroutine function: when it takes effect is unknown")
     cls = type(primitive)
     if {getattr(cls, "acquire", None), getattr(cls, "release", None)} <= _PLAIN:
-        rewrap(primitive, acquire=judged.wrap_acquire(acquire),
-               release=judged.wrap_release(release))
+        rewrap(primitive, acquire=judged.wrap_acquire(primitive.acquire),
+               release=judged.wrap_release(primitive.release))
         return
+    reported = Reported(judged, primitive)
+    begin, end = reported.of("ACQUIRE")
 
-    async def watched_acquire(*args, **kwargs):
-        if not judged.acquires():
-            return await acquire(*args, **kwargs)
-        try:
-            result = await acquire(*args, **kwargs)
-        except BaseException as exception:
-            judged.acquired(status_of(exception))
-            raise
-        judged.acquired(FAILED if result is False else OK)
-        return result
-
-    def watched_acquire_nowait(*args, **kwargs):
-        if not judged.acquires():
-            return at_once(*args, **kwargs)
-        try:
-            result = at_once(*args, **kwargs)
-        except BaseException:
-            judged.acquired(FAILED)
-            raise
-        judged.acquired(FAILED if result is False else OK)
-        return result
-
-    def watched_release(*args, **kwargs):
-        if not judged.releases():
-            return release(*args, **kwargs)
-        try:
-            result = release(*args, **kwargs)
-        except (RuntimeError, ValueError):
-            judged.released(NOT_HELD)
-            raise
-        except BaseException:
-            judged.released(FAILED)
-            raise
-        judged.released(OK)
-        return result
-
-    rewrap(primitive, acquire=watched_acquire, acquire_nowait=watched_acquire_nowait,
-           release=watched_release)
+    def end_acquire(begun, status, result, *args, **kwargs):
+        end(begun, FAILED if result is False else status, result)
+    reported.methods(True, acquire=(begin, end_acquire))
+    reported.methods(False, acquire_nowait=(begin, end_acquire))
+    reported.methods(False, [((RuntimeError, ValueError), NOT_HELD)],
+                     release=reported.of("RELEASE"))
 
 
 def watch_permits(make, primitive, kind, *, permits=None):
@@ -182,36 +213,20 @@ def watch_permits(make, primitive, kind, *, permits=None):
 
 def watch_event(make, primitive, kind):
     judged = make()
-    wait, set_it, clear = primitive.wait, primitive.set, getattr(primitive, "clear", None)
-
-    async def watched_wait(*args, **kwargs):
-        if not judged.waits():
-            return await wait(*args, **kwargs)
-        try:
-            result = await wait(*args, **kwargs)
-        except BaseException as exception:
-            judged.waited(status_of(exception))
-            raise
-        judged.waited(OK)
-        return result
-
-    def watched_set(*args, **kwargs):
-        if not judged.sets():
-            return set_it(*args, **kwargs)
-        try:
-            return set_it(*args, **kwargs)
-        finally:
-            judged.set(OK)
-
-    def watched_clear(*args, **kwargs):
-        judged.clears()
-        return clear(*args, **kwargs)
-
+    reported = Reported(judged, primitive)
     if primitive.is_set():
-        judged.sets()
-        judged.set(OK)
-    rewrap(primitive, wait=watched_wait, set=watched_set, clear=watched_clear)
+        judged.end(_native.SET, judged.begin(_native.SET), OK)
+    reported.methods(True, wait=reported.of("WAIT"))
+    reported.methods(False, set=reported.of("SET"), clear=reported.of("CLEAR"))
     return judged
+
+
+def notified(n=1):
+    """The number of waiters that a notify() is for; None: asyncio refuses the call."""
+    try:
+        return math.ceil(max(0, min(n, SIZE_END)))
+    except (TypeError, ValueError):
+        return None
 
 
 def watch_condition(make, primitive, kind, *, loop, name):
@@ -220,57 +235,12 @@ def watch_condition(make, primitive, kind, *, loop, name):
     refuse(known is None and primitive.locked(), "its lock is held")
     refuse(getattr(primitive, "_waiters", None), "tasks wait for it")
     judged = make(other_name=f"lock of {name}", lock=known)
-    wait, notify, locked = primitive.wait, primitive.notify, primitive.locked
-
-    async def watched_wait(*args, **kwargs):
-        if judged.holders() == 0:
-            return await misused_wait(*args, **kwargs)
-        if not judged.condition_waits():
-            return await wait(*args, **kwargs)
-        try:
-            result = await wait(*args, **kwargs)
-        except BaseException as exception:
-            judged.condition_waited(locked(), status_of(exception))
-            raise
-        judged.condition_waited(locked(), OK)
-        return result
-
-    async def misused_wait(*args, **kwargs):
-        if not judged.condition_misuses():
-            return await wait(*args, **kwargs)
-        try:
-            result = await wait(*args, **kwargs)
-        except RuntimeError:
-            judged.condition_misused(NOT_HELD)
-            raise
-        except BaseException as exception:
-            judged.condition_misused(status_of(exception))
-            raise
-        judged.condition_misused(OK)
-        return result
-
-    def watched(call, count):
-        if not judged.notifies(count):
-            return call()
-        try:
-            result = call()
-        except BaseException as exception:
-            judged.notified(NOT_HELD if isinstance(exception, RuntimeError) else FAILED)
-            raise
-        judged.notified(OK)
-        return result
-
-    def watched_notify(n=1):
-        try:
-            count = math.ceil(max(0, min(n, SIZE_END)))
-        except (TypeError, ValueError):  # asyncio says so itself
-            return notify(n)
-        return watched(lambda: notify(n), count)
-
-    if hasattr(primitive, "notify_all"):
-        notify_all = primitive.notify_all
-        rewrap(primitive, notify_all=lambda: watched(notify_all, -1))
-    rewrap(primitive, wait=watched_wait, notify=watched_notify)
+    reported, locked = Reported(judged, primitive), primitive.locked
+    misuse = [(RuntimeError, NOT_HELD)]
+    reported.methods(True, misuse, wait=reported.of(
+        "CONDITION_WAIT", value=lambda status, result: bool(locked())))
+    reported.methods(False, misuse, notify=reported.of("NOTIFY", argument=notified),
+                     notify_all=reported.of("NOTIFY", argument=lambda: -1))
     if known is None:
         watch_acquire(judged, primitive if lock is None else lock)
         if lock is not None:
@@ -288,36 +258,11 @@ def watch_barrier(make, primitive, kind, *, parties=None):
         parties = primitive.parties
     refuse(getattr(primitive, "n_waiting", 0), "tasks wait at it")
     judged = make(size=parties)
-    wait = primitive.wait
-    broken = getattr(asyncio, "BrokenBarrierError", ())
-
-    async def watched_wait(*args, **kwargs):
-        told = judged.barrier_waits()
-        if told is None:
-            return await wait(*args, **kwargs)
-        try:
-            index = await wait(*args, **kwargs)
-        except BaseException as exception:
-            status = BROKEN if isinstance(exception, broken) else status_of(exception)
-            judged.barrier_waited(told, 0, status)
-            raise
-        judged.barrier_waited(told, index, OK)
-        return index
-
-    rewrap(primitive, wait=watched_wait)
-    for name, tell in (("abort", judged.aborts), ("reset", judged.resets)):
-        if hasattr(primitive, name):
-            # They take effect in the step in which they return.
-            rewrap(primitive, **{name: watched_break(getattr(primitive, name), tell)})
+    reported = Reported(judged, primitive)
+    reported.methods(True, [(getattr(asyncio, "BrokenBarrierError", ()), BROKEN)],
+                     wait=reported.of("BARRIER_WAIT", value=lambda status, index: index or 0),
+                     abort=reported.of("ABORT"), reset=reported.of("RESET"))
     return judged
-
-
-def watched_break(call, tell):
-    async def watched():
-        result = await call()
-        tell()
-        return result
-    return watched
 
 
 # --- queue -------------------------------------------------------------------------------------
@@ -371,114 +316,42 @@ def watch_queue(make, primitive, kind, *, loop, name, maxsize=None, order=None):
                   waived=Claim.UNORDERED_ITEMS if order == "priority" else 0)
     ledger = Ledger(order)
 
-    def took(item):
+    reported = Reported(judged, primitive)
+
+    def number_of(status, item):
+        if status != OK:
+            return 0
         if is_heap and primitive._queue and primitive._queue[0] < item:
             loop._object_to("item-order", loop._running,
                             f"a get of '{name}' returned {item!r}, although "
                             f"{primitive._queue[0]!r} is less")
-        judged.got(ledger.take(item), OK)
-        return item
+        return ledger.take(item)
 
-    def begins(item, is_try):
-        value = judged.puts(is_try)
-        if value:
-            ledger.begins(item, value)
-        return value
+    def put(is_try):
+        begin, end = reported.of("PUT", argument=lambda item: is_try)
 
-    def ends(item, value, status):
-        ledger.ends(item, value, status == OK)
-        judged.put(value, status)
+        def begin_put(item):
+            value = begin(item)
+            if value:
+                ledger.begins(item, value)
+            return value
 
-    put, get = primitive.put, primitive.get
-    put_nowait = getattr(primitive, "put_nowait", None)
-    get_nowait = getattr(primitive, "get_nowait", None)
+        def end_put(value, status, result, item):
+            ledger.ends(item, value, status == OK)
+            end(value, status, result)
+        return begin_put, end_put
 
-    async def watched_put(item):
-        value = begins(item, False)
-        if not value:
-            return await put(item)
-        try:
-            result = await put(item)
-        except BaseException as exception:
-            ends(item, value, queue_status(exception))
-            raise
-        ends(item, value, OK)
-        return result
+    def get(is_try):
+        return reported.of("GET", argument=lambda: is_try, value=number_of)
 
-    def watched_put_nowait(item):
-        value = begins(item, True)
-        if not value:
-            return put_nowait(item)
-        try:
-            result = put_nowait(item)
-        except BaseException as exception:
-            ends(item, value, queue_status(exception))
-            raise
-        ends(item, value, OK)
-        return result
-
-    async def watched_get():
-        if not judged.gets(False):
-            return await get()
-        try:
-            item = await get()
-        except BaseException as exception:
-            judged.got(0, queue_status(exception))
-            raise
-        return took(item)
-
-    def watched_get_nowait():
-        if not judged.gets(True):
-            return get_nowait()
-        try:
-            item = get_nowait()
-        except BaseException as exception:
-            judged.got(0, queue_status(exception))
-            raise
-        return took(item)
-
-    rewrap(primitive, put=watched_put, put_nowait=watched_put_nowait, get=watched_get,
-           get_nowait=watched_get_nowait)
-    watch_end_of_queue(judged, primitive)
+    statuses = [(getattr(asyncio, name, ()), status) for name, status in (
+        ("QueueEmpty", EMPTY), ("QueueFull", FULL), ("QueueShutDown", CLOSED))]
+    reported.methods(True, statuses, put=put(False), get=get(False), join=reported.of("JOIN"))
+    reported.methods(False, statuses, put_nowait=put(True), get_nowait=get(True))
+    reported.methods(False, [(ValueError, INVALID_STATE)], task_done=reported.of("TASK_DONE"),
+                     shutdown=reported.of(
+                         "SHUTDOWN", argument=lambda immediate=False: bool(immediate)))
     return judged
-
-
-def watch_end_of_queue(judged, primitive):
-    """task_done(), join() and shutdown()."""
-    task_done = getattr(primitive, "task_done", None)
-    join = getattr(primitive, "join", None)
-    shutdown = getattr(primitive, "shutdown", None)
-
-    def watched_task_done():
-        if not judged.says_done():
-            return task_done()
-        try:
-            result = task_done()
-        except ValueError:
-            judged.said_done(INVALID_STATE)
-            raise
-        judged.said_done(OK)
-        return result
-
-    async def watched_join():
-        told = judged.joins()
-        try:
-            result = await join()
-        except BaseException as exception:
-            judged.joined(told, queue_status(exception))
-            raise
-        judged.joined(told, OK)
-        return result
-
-    def watched_shutdown(immediate=False):
-        if not judged.shuts_down(immediate):
-            return shutdown(immediate)
-        try:
-            return shutdown(immediate)
-        finally:
-            judged.shut_down(immediate)
-
-    rewrap(primitive, task_done=watched_task_done, join=watched_join, shutdown=watched_shutdown)
 
 
 # --- timeout scopes ----------------------------------------------------------------------------
@@ -563,7 +436,7 @@ def find_kind(primitive, kind):
 
 
 def watch(loop, primitive, *, kind=None, name=None, claims=None, **about):
-    """Tells the judge of what the program does with the primitive; returns it.
+    """Reports what the program does with the primitive to the judge; returns it.
 
     kind    "lock", "semaphore", "bounded", "event", "condition", "barrier" or "queue", for a
             primitive of the program's own that has the methods of asyncio's; also for a subclass

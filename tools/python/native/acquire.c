@@ -1,5 +1,5 @@
-/* The methods acquire() and release() of a watched primitive: the real ones, about which the judge
- * is told. They are in C, because programs under test call little else.
+/* The methods acquire() and release() of a watched primitive: the real ones, which are reported to
+ * the judge. They are in C, because programs under test call little else.
  *
  * The object that acquire() returns is awaited instead of the real coroutine, and passes everything
  * on to it. */
@@ -7,40 +7,34 @@
 
 #include <structmember.h> /* after Python.h */
 
-struct wrapped {
-    PyObject_HEAD PyObject *object; /* of the judge */
-    PyObject *method;
-};
-
 struct acquire {
     PyObject_HEAD PyObject *object;
     PyObject *coroutine; /* the real one */
     bool has_begun;
-    bool is_told; /* and not over */
+    bool is_reported; /* and not over */
 };
 
-static PyTypeObject *wrapped_type;
 static PyTypeObject *acquire_type;
 static PyObject *cancelled_error;
-static PyObject *text_throw, *text_close, *text_send;
+static PyObject *text_send;
 
 /* --- what is awaited -------------------------------------------------------------------------- */
 
 /* False with an exception. */
 static bool begin(struct acquire *acquire) {
     if (!acquire->has_begun) {
-        int is_told = bz_py_object_acquires(acquire->object);
+        int64_t begun = bz_py_object_begin(acquire->object, BZ_PY_ACQUIRE, 0);
         acquire->has_begun = true;
-        acquire->is_told = is_told > 0;
-        return is_told >= 0;
+        acquire->is_reported = begun > 0;
+        return begun >= 0;
     }
     return true;
 }
 
 static void finish(struct acquire *acquire, enum bz_status status) {
-    if (acquire->is_told) {
-        acquire->is_told = false;
-        bz_py_object_acquired(acquire->object, status);
+    if (acquire->is_reported) {
+        acquire->is_reported = false;
+        bz_py_object_end(acquire->object, BZ_PY_ACQUIRE, 1, status, 0);
     }
 }
 
@@ -101,7 +95,7 @@ static PyObject *acquire_next(PyObject *self) {
 
 static PyObject *acquire_throw(PyObject *self, PyObject *args) {
     struct acquire *acquire = (struct acquire *)self;
-    PyObject *method = PyObject_GetAttr(acquire->coroutine, text_throw);
+    PyObject *method = PyObject_GetAttrString(acquire->coroutine, "throw");
     PyObject *yielded = method == NULL ? NULL : PyObject_CallObject(method, args);
     Py_XDECREF(method);
     return passed_on(acquire, yielded);
@@ -110,7 +104,7 @@ static PyObject *acquire_throw(PyObject *self, PyObject *args) {
 static PyObject *acquire_close(PyObject *self, PyObject *unused) {
     struct acquire *acquire = (struct acquire *)self;
     (void)unused;
-    PyObject *result = PyObject_CallMethodObjArgs(acquire->coroutine, text_close, NULL);
+    PyObject *result = PyObject_CallMethod(acquire->coroutine, "close", NULL);
     finish_beside_error(acquire, BZ_FAILED);
     return result;
 }
@@ -153,7 +147,7 @@ static PyObject *acquire_new(PyObject *object, PyObject *coroutine) {
     acquire->object = object;
     acquire->coroutine = coroutine;
     acquire->has_begun = false;
-    acquire->is_told = false;
+    acquire->is_reported = false;
     PyObject_GC_Track(acquire);
     return (PyObject *)acquire;
 }
@@ -206,89 +200,44 @@ static PyObject *iterator_of(PyObject *awaitable) {
     return iterator;
 }
 
-static PyObject *call_acquire(PyObject *self, PyObject *unused) {
-    const struct wrapped *wrapped = (const struct wrapped *)self;
+/* A wrapped method is a function of the pair of an object and the real method. */
+static PyObject *call_acquire(PyObject *pair, PyObject *unused) {
     (void)unused;
-    PyObject *awaitable = PyObject_CallNoArgs(wrapped->method);
+    PyObject *awaitable = PyObject_CallNoArgs(PyTuple_GET_ITEM(pair, 1));
     PyObject *coroutine = awaitable == NULL ? NULL : iterator_of(awaitable);
     if (coroutine == NULL) {
         return NULL;
     }
-    PyObject *acquire = acquire_new(wrapped->object, coroutine);
+    PyObject *acquire = acquire_new(PyTuple_GET_ITEM(pair, 0), coroutine);
     Py_DECREF(coroutine);
     return acquire;
 }
 
-static PyObject *call_release(PyObject *self, PyObject *unused) {
-    const struct wrapped *wrapped = (const struct wrapped *)self;
+static PyObject *call_release(PyObject *pair, PyObject *unused) {
+    PyObject *object = PyTuple_GET_ITEM(pair, 0);
     (void)unused;
-    int is_told = bz_py_object_releases(wrapped->object);
-    PyObject *result = is_told < 0 ? NULL : PyObject_CallNoArgs(wrapped->method);
-    if (is_told <= 0) {
+    int64_t begun = bz_py_object_begin(object, BZ_PY_RELEASE, 0);
+    PyObject *result = begun < 0 ? NULL : PyObject_CallNoArgs(PyTuple_GET_ITEM(pair, 1));
+    if (begun <= 0) {
         return result;
     }
     if (result != NULL) {
-        bz_py_object_released(wrapped->object, BZ_OK);
+        bz_py_object_end(object, BZ_PY_RELEASE, begun, BZ_OK, 0);
         return result;
     }
     bool is_refused = PyErr_ExceptionMatches(PyExc_RuntimeError) != 0 ||
                       PyErr_ExceptionMatches(PyExc_ValueError) != 0;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    bz_py_object_released(wrapped->object, is_refused ? BZ_NOT_HELD : BZ_FAILED);
+    bz_py_object_end(object, BZ_PY_RELEASE, begun, is_refused ? BZ_NOT_HELD : BZ_FAILED, 0);
     PyErr_Restore(type, value, traceback);
     return NULL;
 }
 
-static int wrapped_traverse(PyObject *self, visitproc visit, void *arg) {
-    struct wrapped *wrapped = (struct wrapped *)self;
-    Py_VISIT(wrapped->object);
-    Py_VISIT(wrapped->method);
-    Py_VISIT(Py_TYPE(self));
-    return 0;
-}
-
-static int wrapped_clear(PyObject *self) {
-    struct wrapped *wrapped = (struct wrapped *)self;
-    Py_CLEAR(wrapped->object);
-    Py_CLEAR(wrapped->method);
-    return 0;
-}
-
-static void wrapped_dealloc(PyObject *self) {
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    (void)wrapped_clear(self);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
-}
-
-static PyType_Slot wrapped_slots[] = {
-    {Py_tp_dealloc, wrapped_dealloc},
-    {Py_tp_traverse, wrapped_traverse},
-    {Py_tp_clear, wrapped_clear},
-    {0, NULL},
-};
-
-static PyType_Spec wrapped_spec = {
-    .name = "buzzer._native.Wrapped",
-    .basicsize = sizeof(struct wrapped),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .slots = wrapped_slots,
-};
-
 static PyObject *wrap(PyMethodDef *function, PyObject *object, PyObject *method) {
-    struct wrapped *wrapped = PyObject_GC_New(struct wrapped, wrapped_type);
-    if (wrapped == NULL) {
-        return NULL;
-    }
-    Py_INCREF(object);
-    Py_INCREF(method);
-    wrapped->object = object;
-    wrapped->method = method;
-    PyObject_GC_Track(wrapped);
-    PyObject *result = PyCFunction_New(function, (PyObject *)wrapped);
-    Py_DECREF(wrapped);
+    PyObject *pair = PyTuple_Pack(2, object, method);
+    PyObject *result = pair == NULL ? NULL : PyCFunction_New(function, pair);
+    Py_XDECREF(pair);
     return result;
 }
 
@@ -303,14 +252,8 @@ PyObject *bz_py_wrap_release(PyObject *object, PyObject *method) {
 }
 
 bool bz_py_acquire_init(void) {
-    PyObject *module = PyImport_ImportModule("asyncio");
-    cancelled_error = module == NULL ? NULL : PyObject_GetAttrString(module, "CancelledError");
-    Py_XDECREF(module);
-    text_throw = PyUnicode_InternFromString("throw");
-    text_close = PyUnicode_InternFromString("close");
+    cancelled_error = bz_py_attribute("asyncio", "CancelledError");
     text_send = PyUnicode_InternFromString("send");
     acquire_type = (PyTypeObject *)PyType_FromSpec(&acquire_spec);
-    wrapped_type = (PyTypeObject *)PyType_FromSpec(&wrapped_spec);
-    return cancelled_error != NULL && text_throw != NULL && text_close != NULL &&
-           text_send != NULL && acquire_type != NULL && wrapped_type != NULL;
+    return cancelled_error != NULL && text_send != NULL && acquire_type != NULL;
 }

@@ -33,13 +33,9 @@ static bool find(struct reader *reader, PyObject *type, const char *name) {
 }
 
 bool bz_py_futures_init(void) {
-    PyObject *module = PyImport_ImportModule("_asyncio");
-    PyObject *future = module == NULL ? NULL : PyObject_GetAttrString(module, "Future");
-    PyObject *task = module == NULL ? NULL : PyObject_GetAttrString(module, "Task");
-    Py_XDECREF(module);
-    PyObject *asyncio = PyImport_ImportModule("asyncio.exceptions");
-    cancelled_error = asyncio == NULL ? NULL : PyObject_GetAttrString(asyncio, "CancelledError");
-    Py_XDECREF(asyncio);
+    PyObject *future = bz_py_attribute("_asyncio", "Future");
+    PyObject *task = bz_py_attribute("_asyncio", "Task");
+    cancelled_error = bz_py_attribute("asyncio.exceptions", "CancelledError");
     text_pending = PyUnicode_InternFromString("PENDING");
     text_finished = PyUnicode_InternFromString("FINISHED");
     text_cancelled = PyUnicode_InternFromString("CANCELLED");

@@ -32,9 +32,6 @@ void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_s
 /* For one more task, and for the counts of its handles and those of the loop. False with an
  * exception. */
 bool bz_py_loop_has_room(struct bz_py_loop *loop);
-/* An attribute of a module; NULL with an exception. */
-PyObject *bz_py_attribute(const char *module, const char *name);
-
 /* False with an exception. */
 bool bz_py_ready_init(void);
 bool bz_py_steps_init(void);

@@ -128,6 +128,9 @@ bool bz_py_scopes_init(PyObject *module);
 bool bz_py_acquire_init(void);
 bool bz_py_pins_init(void);
 
+/* An attribute of a module; NULL with an exception. */
+PyObject *bz_py_attribute(const char *module, const char *name);
+
 /* --- the loop --------------------------------------------------------------------------------- */
 
 /* The loop of the run that continues; NULL: none. */
@@ -174,16 +177,34 @@ bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes);
 
 /* --- watched primitives ----------------------------------------------------------------------- */
 
-/* The real method, which is reported to the judge. */
+/* An Object of objects.c: the real method, which is reported to the judge. */
 PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method);
 PyObject *bz_py_wrap_release(PyObject *object, PyObject *method);
 
-/* Of an Object of objects.c. 1: the call is told. 0: it is part of another call of the object, and
- * its return is not told either. -1: an exception. */
-int bz_py_object_acquires(PyObject *object);
-void bz_py_object_acquired(PyObject *object, enum bz_status status);
-int bz_py_object_releases(PyObject *object);
-void bz_py_object_released(PyObject *object, enum bz_status status);
+/* What programs do with an object. buzzer/watch.py has them by name. */
+enum bz_py_operation {
+    BZ_PY_ACQUIRE,
+    BZ_PY_RELEASE,
+    BZ_PY_WAIT,
+    BZ_PY_SET,
+    BZ_PY_CLEAR,
+    BZ_PY_CONDITION_WAIT,
+    BZ_PY_NOTIFY,
+    BZ_PY_BARRIER_WAIT,
+    BZ_PY_ABORT,
+    BZ_PY_RESET,
+    BZ_PY_PUT,
+    BZ_PY_GET,
+    BZ_PY_TASK_DONE,
+    BZ_PY_JOIN,
+    BZ_PY_SHUTDOWN,
+};
+
+/* Before and after the call of a method. The first one returns what the second one is given; 0: the
+ * call is part of another one of the object, and not reported; -1: an exception. */
+int64_t bz_py_object_begin(PyObject *object, enum bz_py_operation operation, long argument);
+void bz_py_object_end(PyObject *object, enum bz_py_operation operation, int64_t begun,
+                      enum bz_status status, uint64_t value);
 
 /* --- handles and timers ----------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
-/* The objects under test, as the proxies of buzzer.watch report them: each method is a call of
- * sim/judge/objects.h. After the run they do nothing. */
+/* The objects under test, as the proxies of buzzer.watch report them: each operation is a pair of
+ * calls of sim/judge/objects.h. After the run they do nothing. */
 #include <string.h>
 
 #include "tools/python/native/watched.h"
@@ -152,7 +152,7 @@ static void object_dealloc(PyObject *self) {
 
 /* --- inside a method -------------------------------------------------------------------------- */
 /* A method of a watched object may call others of that object, and a condition its lock: that is
- * how it works, and only the outer call is told. */
+ * how it works, and only the outer call is reported. */
 
 static const void **inside(const struct bz_py_object *object) {
     return &object->loop->owners[bz_judge_running(bz_py_judge_of(object))].inside;
@@ -174,7 +174,8 @@ static bool is_as_left(const struct bz_py_object *object) {
     return false;
 }
 
-/* 1: the call is told. 0: it is not, as part of another one, or after the run. -1: an exception. */
+/* 1: the call is reported. 0: it is not, as part of another one, or after the run. -1: an exception.
+ */
 static int enters(struct bz_py_object *object) {
     if (bz_py_judge_of(object) == NULL) {
         return 0;
@@ -198,7 +199,7 @@ static int enters(struct bz_py_object *object) {
     return -1;
 }
 
-/* False: the call was not told, so its return is not. */
+/* False: the call was not reported, so its return is not. */
 static bool leaves(struct bz_py_object *object) {
     if (bz_py_judge_of(object) == NULL || *inside(object) != object) {
         return false;
@@ -208,303 +209,221 @@ static bool leaves(struct bz_py_object *object) {
     return true;
 }
 
-static bool status_of(PyObject *argument, enum bz_status *status) {
-    *status = (enum bz_status)PyLong_AsLong(argument);
-    return PyErr_Occurred() == NULL;
+/* --- operations ------------------------------------------------------------------------------- */
+
+/* As constants of the module. */
+static const char *const operation_names[] = {
+    [BZ_PY_ACQUIRE] = "ACQUIRE",
+    [BZ_PY_RELEASE] = "RELEASE",
+    [BZ_PY_WAIT] = "WAIT",
+    [BZ_PY_SET] = "SET",
+    [BZ_PY_CLEAR] = "CLEAR",
+    [BZ_PY_CONDITION_WAIT] = "CONDITION_WAIT",
+    [BZ_PY_NOTIFY] = "NOTIFY",
+    [BZ_PY_BARRIER_WAIT] = "BARRIER_WAIT",
+    [BZ_PY_ABORT] = "ABORT",
+    [BZ_PY_RESET] = "RESET",
+    [BZ_PY_PUT] = "PUT",
+    [BZ_PY_GET] = "GET",
+    [BZ_PY_TASK_DONE] = "TASK_DONE",
+    [BZ_PY_JOIN] = "JOIN",
+    [BZ_PY_SHUTDOWN] = "SHUTDOWN",
+};
+#define OPERATION_COUNT (sizeof operation_names / sizeof operation_names[0])
+
+/* These wait for what other calls do, or are no calls for the judge: other methods may run inside. */
+static bool is_entered(enum bz_py_operation operation) {
+    return operation != BZ_PY_CLEAR && operation != BZ_PY_ABORT && operation != BZ_PY_RESET &&
+           operation != BZ_PY_JOIN;
 }
 
-/* --- what the program does with it ------------------------------------------------------------ */
+/* A wait of a condition whose lock no task holds is refused. */
+enum { HELD = 1, NOT_HELD = 2 };
 
-/* The call of a method: whether it is told. */
-#define CALL(name, statement)                                                                      \
-    static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
-        struct bz_py_object *object = (struct bz_py_object *)self;                                 \
-        struct bz_judge *judge = bz_py_judge_of(object);                                           \
-        int is_told = enters(object);                                                              \
-        (void)unused;                                                                              \
-        if (is_told > 0) {                                                                         \
-            statement;                                                                             \
-        }                                                                                          \
-        (void)judge;                                                                               \
-        return is_told < 0 ? NULL : PyBool_FromLong(is_told);                                      \
+static int64_t begin_condition_wait(struct bz_py_object *object) {
+    if (bz_judge_holders(bz_py_judge_of(object), object->condition.lock) > 0) {
+        bz_judge_condition_wait_begin(&object->condition);
+        return HELD;
     }
-/* Its return, with a status. */
-#define RETURN(name, statement)                                                                    \
-    static PyObject *object_##name(PyObject *self, PyObject *argument) {                           \
-        struct bz_py_object *object = (struct bz_py_object *)self;                                 \
-        struct bz_judge *judge = bz_py_judge_of(object);                                           \
-        enum bz_status status;                                                                     \
-        if (!status_of(argument, &status)) {                                                       \
-            return NULL;                                                                           \
-        }                                                                                          \
-        if (leaves(object)) {                                                                      \
-            statement;                                                                             \
-        }                                                                                          \
-        (void)judge;                                                                               \
-        Py_RETURN_NONE;                                                                            \
-    }
-/* The event. */
-#define TELL(name, statement)                                                                      \
-    static PyObject *object_##name(PyObject *self, PyObject *unused) {                             \
-        struct bz_py_object *object = (struct bz_py_object *)self;                                 \
-        struct bz_judge *judge = bz_py_judge_of(object);                                           \
-        (void)unused;                                                                              \
-        if (judge != NULL) {                                                                       \
-            statement;                                                                             \
-        }                                                                                          \
-        Py_RETURN_NONE;                                                                            \
-    }
-
-int bz_py_object_acquires(PyObject *self) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_told = enters(object);
-    if (is_told > 0) {
-        bz_judge_acquire_begin(bz_py_judge_of(object), bz_py_permits_of(object));
-    }
-    return is_told;
+    bz_judge_condition_misuse_begin(&object->condition);
+    return NOT_HELD;
 }
 
-void bz_py_object_acquired(PyObject *self, enum bz_status status) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    if (leaves(object)) {
-        bz_judge_acquire_end(bz_py_judge_of(object), bz_py_permits_of(object), status);
+static void end_condition_wait(struct bz_py_object *object, int64_t begun, enum bz_status status,
+                               bool is_locked) {
+    if (begun == NOT_HELD) {
+        bz_judge_condition_misuse_end(&object->condition, status);
+    } else {
+        bz_judge_condition_wait_end(&object->condition, is_locked,
+                                    status == BZ_NOT_HELD ? BZ_FAILED : status);
     }
 }
 
-int bz_py_object_releases(PyObject *self) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_told = enters(object);
-    if (is_told > 0) {
-        bz_judge_release_begin(bz_py_judge_of(object), bz_py_permits_of(object));
-    }
-    return is_told;
+/* A state of two numbers as one that is not 0. */
+static int64_t pack(uint32_t high, uint32_t low) {
+    return ((int64_t)high << 32u | low) + 1;
 }
 
-void bz_py_object_released(PyObject *self, enum bz_status status) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    if (leaves(object)) {
-        bz_judge_release_end(bz_py_judge_of(object), bz_py_permits_of(object), status);
-    }
+static uint32_t high_of(int64_t packed) {
+    return (uint32_t)((packed - 1) >> 32u);
 }
 
-static PyObject *object_wrap_acquire(PyObject *self, PyObject *method) {
-    return bz_py_wrap_acquire(self, method);
+static uint32_t low_of(int64_t packed) {
+    return (uint32_t)(packed - 1);
 }
 
-static PyObject *object_wrap_release(PyObject *self, PyObject *method) {
-    return bz_py_wrap_release(self, method);
-}
-
-CALL(acquires, bz_judge_acquire_begin(judge, bz_py_permits_of(object)))
-RETURN(acquired, bz_judge_acquire_end(judge, bz_py_permits_of(object), status))
-CALL(releases, bz_judge_release_begin(judge, bz_py_permits_of(object)))
-RETURN(released, bz_judge_release_end(judge, bz_py_permits_of(object), status))
-CALL(waits, bz_judge_wait_begin(judge, object->number))
-RETURN(waited, bz_judge_wait_end(judge, object->number, status))
-CALL(sets, object->wakes = bz_judge_set_begin(judge, object->number))
-RETURN(set, bz_judge_set_end(judge, object->number, object->wakes))
-TELL(clears, bz_judge_clear(judge, object->number))
-CALL(condition_waits, bz_judge_condition_wait_begin(&object->condition))
-CALL(condition_misuses, bz_judge_condition_misuse_begin(&object->condition))
-RETURN(condition_misused, bz_judge_condition_misuse_end(&object->condition, status))
-RETURN(notified, bz_judge_notify_end(&object->condition, object->wakes, status))
-TELL(aborts, bz_judge_barrier_break(&object->barrier, BZ_OP_ABORT))
-TELL(resets, bz_judge_barrier_break(&object->barrier, BZ_OP_RESET))
-CALL(says_done, bz_judge_task_done_begin(&object->queue))
-RETURN(said_done, bz_judge_task_done_end(&object->queue, status))
-
-/* Of the lock of a condition, or of permits. */
-static PyObject *object_holders(PyObject *self, PyObject *unused) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
+/* Reports the call; returns what its end needs, which is not 0. */
+static int64_t report_begin(struct bz_py_object *object, enum bz_py_operation operation,
+                            long argument) {
     struct bz_judge *judge = bz_py_judge_of(object);
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(
-        judge == NULL ? 0 : bz_judge_holders(judge, bz_py_permits_of(object)));
-}
-
-static PyObject *object_condition_waited(PyObject *self, PyObject *args) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_held, status;
-    if (!PyArg_ParseTuple(args, "pi", &is_held, &status)) {
-        return NULL;
-    }
-    if (leaves(object)) {
-        bz_judge_condition_wait_end(&object->condition, is_held != 0, (enum bz_status)status);
-    }
-    Py_RETURN_NONE;
-}
-
-/* notifies(count): -1 for all */
-static PyObject *object_notifies(PyObject *self, PyObject *argument) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    long count = PyLong_AsLong(argument);
-    int is_told = PyErr_Occurred() ? -1 : enters(object);
-    if (is_told > 0) {
-        object->wakes =
-            bz_judge_notify_begin(&object->condition, count < 0 ? BZ_NOTIFY_ALL : (uint32_t)count);
-    }
-    return is_told < 0 ? NULL : PyBool_FromLong(is_told);
-}
-
-/* barrier_waits(): what barrier_waited() is to be given; None: the call is not told. */
-static PyObject *object_barrier_waits(PyObject *self, PyObject *unused) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_told = enters(object);
-    (void)unused;
-    if (is_told <= 0) {
-        return is_told < 0 ? NULL : Py_BuildValue("");
-    }
-    struct bz_judged_pass pass = bz_judge_barrier_wait_begin(&object->barrier);
-    return Py_BuildValue("II", pass.steps, pass.breaks);
-}
-
-/* barrier_waited(pass, index, status) */
-static PyObject *object_barrier_waited(PyObject *self, PyObject *args) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
     struct bz_judged_pass pass;
-    unsigned index;
-    int status;
-    if (!PyArg_ParseTuple(args, "(II)Ii", &pass.steps, &pass.breaks, &index, &status)) {
-        return NULL;
-    }
-    if (leaves(object)) {
-        bz_judge_barrier_wait_end(&object->barrier, pass, index, (enum bz_status)status);
-    }
-    Py_RETURN_NONE;
-}
-
-/* puts(is_try): the number of the item, which put() is to be given; 0: the call is not told. */
-static PyObject *object_puts(PyObject *self, PyObject *is_try) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_told = enters(object);
-    uint32_t value = 0;
-    if (is_told > 0) {
-        if (is_try == Py_True) {
+    struct bz_judged_join join;
+    switch (operation) {
+    case BZ_PY_ACQUIRE:
+        bz_judge_acquire_begin(judge, bz_py_permits_of(object));
+        return 1;
+    case BZ_PY_RELEASE:
+        bz_judge_release_begin(judge, bz_py_permits_of(object));
+        return 1;
+    case BZ_PY_WAIT:
+        bz_judge_wait_begin(judge, object->number);
+        return 1;
+    case BZ_PY_SET:
+        object->wakes = bz_judge_set_begin(judge, object->number);
+        return 1;
+    case BZ_PY_CLEAR:
+        bz_judge_clear(judge, object->number);
+        return 1;
+    case BZ_PY_CONDITION_WAIT:
+        return begin_condition_wait(object);
+    case BZ_PY_NOTIFY: /* argument: of how many; -1: all */
+        object->wakes = bz_judge_notify_begin(&object->condition,
+                                              argument < 0 ? BZ_NOTIFY_ALL : (uint32_t)argument);
+        return 1;
+    case BZ_PY_BARRIER_WAIT:
+        pass = bz_judge_barrier_wait_begin(&object->barrier);
+        return pack(pass.steps, pass.breaks);
+    case BZ_PY_PUT: /* argument: it must not wait; returns the number of the item */
+    case BZ_PY_GET:
+        if (argument != 0) {
             bz_judge_try(&object->queue);
         }
-        value = bz_judge_put_begin(&object->queue, 0);
-    }
-    return is_told < 0 ? NULL : PyLong_FromUnsignedLong(value);
-}
-
-static PyObject *object_put(PyObject *self, PyObject *args) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    unsigned value;
-    int status;
-    if (!PyArg_ParseTuple(args, "Ii", &value, &status)) {
-        return NULL;
-    }
-    if (leaves(object)) {
-        bz_judge_put_end(&object->queue, value, (enum bz_status)status);
-    }
-    Py_RETURN_NONE;
-}
-
-/* gets(is_try) */
-static PyObject *object_gets(PyObject *self, PyObject *is_try) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_told = enters(object);
-    if (is_told > 0) {
-        if (is_try == Py_True) {
-            bz_judge_try(&object->queue);
+        if (operation == BZ_PY_PUT) {
+            return bz_judge_put_begin(&object->queue, 0);
         }
         bz_judge_get_begin(&object->queue);
-    }
-    return is_told < 0 ? NULL : PyBool_FromLong(is_told);
-}
-
-static PyObject *object_got(PyObject *self, PyObject *args) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    unsigned long long value;
-    int status;
-    if (!PyArg_ParseTuple(args, "Ki", &value, &status)) {
-        return NULL;
-    }
-    if (leaves(object)) {
-        bz_judge_get_end(&object->queue, value, (enum bz_status)status);
-    }
-    Py_RETURN_NONE;
-}
-
-/* joins(): what joined() is to be given. */
-static PyObject *object_joins(PyObject *self, PyObject *unused) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    struct bz_judged_join join = {0};
-    (void)unused;
-    if (bz_py_judge_of(object) != NULL) {
+        return 1;
+    case BZ_PY_TASK_DONE:
+        bz_judge_task_done_begin(&object->queue);
+        return 1;
+    case BZ_PY_JOIN:
         join = bz_judge_join_begin(&object->queue);
+        return pack(join.cancels, join.was_pending);
+    case BZ_PY_SHUTDOWN: /* argument: it is immediate */
+        bz_judge_shutdown_begin(&object->queue, argument != 0);
+        return 1 + (argument != 0);
+    default: /* an abort and a reset take effect in the step in which they return */
+        return 1;
     }
-    return Py_BuildValue("Ii", join.cancels, join.was_pending);
 }
 
-/* joined(join, status) */
-static PyObject *object_joined(PyObject *self, PyObject *args) {
+static void report_end(struct bz_py_object *object, enum bz_py_operation operation, int64_t begun,
+                       enum bz_status status, uint64_t value) {
+    struct bz_judge *judge = bz_py_judge_of(object);
+    switch (operation) {
+    case BZ_PY_ACQUIRE:
+        bz_judge_acquire_end(judge, bz_py_permits_of(object), status);
+        break;
+    case BZ_PY_RELEASE:
+        bz_judge_release_end(judge, bz_py_permits_of(object), status);
+        break;
+    case BZ_PY_WAIT:
+        bz_judge_wait_end(judge, object->number, status);
+        break;
+    case BZ_PY_SET:
+        bz_judge_set_end(judge, object->number, object->wakes);
+        break;
+    case BZ_PY_CONDITION_WAIT: /* value: the lock is held */
+        end_condition_wait(object, begun, status, value != 0);
+        break;
+    case BZ_PY_NOTIFY:
+        bz_judge_notify_end(&object->condition, object->wakes, status);
+        break;
+    case BZ_PY_BARRIER_WAIT: /* value: the index */
+        bz_judge_barrier_wait_end(&object->barrier,
+                                  (struct bz_judged_pass){high_of(begun), low_of(begun)},
+                                  (uint32_t)value, status);
+        break;
+    case BZ_PY_ABORT:
+    case BZ_PY_RESET:
+        if (status == BZ_OK) {
+            bz_judge_barrier_break(&object->barrier,
+                                   operation == BZ_PY_ABORT ? BZ_OP_ABORT : BZ_OP_RESET);
+        }
+        break;
+    case BZ_PY_PUT:
+        bz_judge_put_end(&object->queue, (uint32_t)begun, status);
+        break;
+    case BZ_PY_GET: /* value: the number of the item */
+        bz_judge_get_end(&object->queue, value, status);
+        break;
+    case BZ_PY_TASK_DONE:
+        bz_judge_task_done_end(&object->queue, status);
+        break;
+    case BZ_PY_JOIN:
+        bz_judge_join_end(&object->queue,
+                          (struct bz_judged_join){high_of(begun), low_of(begun) != 0}, status);
+        break;
+    case BZ_PY_SHUTDOWN:
+        bz_judge_shutdown_end(&object->queue, begun > 1);
+        break;
+    default: /* a clear has no end */
+        break;
+    }
+}
+
+int64_t bz_py_object_begin(PyObject *self, enum bz_py_operation operation, long argument) {
     struct bz_py_object *object = (struct bz_py_object *)self;
-    struct bz_judged_join join;
-    int was_pending, status;
-    if (!PyArg_ParseTuple(args, "(Ii)i", &join.cancels, &was_pending, &status)) {
+    int is_reported = is_entered(operation) ? enters(object) : bz_py_judge_of(object) != NULL;
+    return is_reported > 0 ? report_begin(object, operation, argument) : is_reported;
+}
+
+void bz_py_object_end(PyObject *self, enum bz_py_operation operation, int64_t begun,
+                      enum bz_status status, uint64_t value) {
+    struct bz_py_object *object = (struct bz_py_object *)self;
+    if (is_entered(operation) ? leaves(object) : bz_py_judge_of(object) != NULL) {
+        report_end(object, operation, begun, status, value);
+    }
+}
+
+/* begin(operation, argument=0): what end() is to be given; 0: the call is not reported. */
+static PyObject *object_begin(PyObject *self, PyObject *args) {
+    int operation;
+    long argument = 0;
+    if (!PyArg_ParseTuple(args, "i|l", &operation, &argument)) {
         return NULL;
     }
-    join.was_pending = was_pending != 0;
-    if (bz_py_judge_of(object) != NULL) {
-        bz_judge_join_end(&object->queue, join, (enum bz_status)status);
+    int64_t begun = bz_py_object_begin(self, (enum bz_py_operation)operation, argument);
+    return begun < 0 ? NULL : PyLong_FromLongLong(begun);
+}
+
+/* end(operation, begun, status, value=0) */
+static PyObject *object_end(PyObject *self, PyObject *args) {
+    int operation, status;
+    long long begun;
+    unsigned long long value = 0;
+    if (!PyArg_ParseTuple(args, "iLi|K", &operation, &begun, &status, &value)) {
+        return NULL;
     }
+    bz_py_object_end(self, (enum bz_py_operation)operation, begun, (enum bz_status)status, value);
     Py_RETURN_NONE;
 }
 
-/* shuts_down(is_immediate): whether it is told. */
-static PyObject *object_shuts_down(PyObject *self, PyObject *is_immediate) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_told = enters(object);
-    if (is_told > 0) {
-        bz_judge_shutdown_begin(&object->queue, PyObject_IsTrue(is_immediate) == 1);
-    }
-    return is_told < 0 ? NULL : PyBool_FromLong(is_told);
-}
-
-static PyObject *object_shut_down(PyObject *self, PyObject *is_immediate) {
-    struct bz_py_object *object = (struct bz_py_object *)self;
-    if (leaves(object)) {
-        bz_judge_shutdown_end(&object->queue, PyObject_IsTrue(is_immediate) == 1);
-    }
-    Py_RETURN_NONE;
-}
-
-#define METHOD(name, flags)                                                                        \
-    { #name, object_##name, flags, NULL }
 static PyMethodDef methods[] = {
-    METHOD(wrap_acquire, METH_O),
-    METHOD(wrap_release, METH_O),
-    METHOD(acquires, METH_NOARGS),
-    METHOD(acquired, METH_O),
-    METHOD(releases, METH_NOARGS),
-    METHOD(released, METH_O),
-    METHOD(holders, METH_NOARGS),
-    METHOD(waits, METH_NOARGS),
-    METHOD(waited, METH_O),
-    METHOD(sets, METH_NOARGS),
-    METHOD(set, METH_O),
-    METHOD(clears, METH_NOARGS),
-    METHOD(condition_waits, METH_NOARGS),
-    METHOD(condition_waited, METH_VARARGS),
-    METHOD(condition_misuses, METH_NOARGS),
-    METHOD(condition_misused, METH_O),
-    METHOD(notifies, METH_O),
-    METHOD(notified, METH_O),
-    METHOD(aborts, METH_NOARGS),
-    METHOD(resets, METH_NOARGS),
-    METHOD(barrier_waits, METH_NOARGS),
-    METHOD(barrier_waited, METH_VARARGS),
-    METHOD(puts, METH_O),
-    METHOD(put, METH_VARARGS),
-    METHOD(gets, METH_O),
-    METHOD(got, METH_VARARGS),
-    METHOD(joins, METH_NOARGS),
-    METHOD(joined, METH_VARARGS),
-    METHOD(says_done, METH_NOARGS),
-    METHOD(said_done, METH_O),
-    METHOD(shuts_down, METH_O),
-    METHOD(shut_down, METH_O),
+    {"wrap_acquire", bz_py_wrap_acquire, METH_O, NULL},
+    {"wrap_release", bz_py_wrap_release, METH_O, NULL},
+    {"begin", object_begin, METH_VARARGS, NULL},
+    {"end", object_end, METH_VARARGS, NULL},
     {0},
 };
 
@@ -525,6 +444,11 @@ static PyType_Spec spec = {
 
 bool bz_py_objects_init(PyObject *module) {
     object_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    for (int index = 0; index < (int)OPERATION_COUNT; index++) {
+        if (PyModule_AddIntConstant(module, operation_names[index], index) != 0) {
+            return false;
+        }
+    }
     return bz_py_stock_init() && object_type != NULL &&
            PyModule_AddObjectRef(module, "Object", (PyObject *)object_type) == 0;
 }

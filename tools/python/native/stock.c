@@ -112,11 +112,10 @@ void bz_py_stock_find(struct bz_py_object *object) {
     object->has_stock_locked = is_stock_locked(target);
 }
 
+/* locked() of a class of asyncio. */
 static PyObject *locked_of(const char *type) {
-    PyObject *module = PyImport_ImportModule("asyncio.locks");
-    PyObject *primitive = module == NULL ? NULL : PyObject_GetAttrString(module, type);
+    PyObject *primitive = bz_py_attribute("asyncio.locks", type);
     PyObject *method = primitive == NULL ? NULL : PyObject_GetAttr(primitive, text_locked);
-    Py_XDECREF(module);
     Py_XDECREF(primitive);
     return method;
 }
