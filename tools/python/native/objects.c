@@ -174,7 +174,8 @@ static bool is_as_left(const struct bz_py_object *object) {
     return false;
 }
 
-/* 1: the call is reported. 0: it is not, as part of another one, or after the run. -1: an exception.
+/* 1: the call is reported. 0: it is not, as part of another one, or after the run. -1: an
+ * exception.
  */
 static int enters(struct bz_py_object *object) {
     if (bz_py_judge_of(object) == NULL) {
@@ -231,7 +232,8 @@ static const char *const operation_names[] = {
 };
 #define OPERATION_COUNT (sizeof operation_names / sizeof operation_names[0])
 
-/* These wait for what other calls do, or are no calls for the judge: other methods may run inside. */
+/* These wait for what other calls do, or are no calls for the judge: other methods may run inside.
+ */
 static bool is_entered(enum bz_py_operation operation) {
     return operation != BZ_PY_CLEAR && operation != BZ_PY_ABORT && operation != BZ_PY_RESET &&
            operation != BZ_PY_JOIN;

@@ -13,11 +13,27 @@
 
 /* --- the clocks ------------------------------------------------------------------------------- */
 
-/* The function that was there before. */
-static PyCFunction real_time, real_time_ns, real_monotonic, real_monotonic_ns, real_perf,
-    real_perf_ns, real_process, real_process_ns, real_thread, real_thread_ns, real_sleep,
-    real_localtime, real_gmtime, real_utcnow, real_urandom, real_random, real_bits, real_now,
-    real_exit, real_seed, real_getpid, real_getppid, real_native_id, real_kill;
+/* Functions of the kinds METH_FASTCALL, with and without names. */
+typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t);
+typedef PyObject *(*named_function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
+#define FAST(function) ((fast_function)(void (*)(void))(function))
+#define NAMED(function) ((named_function)(void (*)(void))(function))
+
+/* The functions that were there before. */
+static PyCFunction real_sleep, real_localtime, real_gmtime, real_utcnow, real_urandom, real_random,
+    real_bits, real_now, real_exit, real_seed, real_kill, real_start;
+static PyCFunctionWithKeywords real_start_joinable, real_acquire;
+
+static bool is_pinned(void) {
+    return bz_py_current != NULL && bz_py_current->judge != NULL;
+}
+
+/* A function without arguments, and the value that it has in a run. */
+#define PIN(name, value)                                                                           \
+    static PyCFunction real_##name;                                                                \
+    static PyObject *pinned_##name(PyObject *self, PyObject *args) {                               \
+        return bz_py_current == NULL ? real_##name(self, args) : (value);                          \
+    }
 
 static PyObject *seconds(uint64_t from_s) {
     uint64_t now_ns = bz_py_current->now_ns;
@@ -29,21 +45,16 @@ static PyObject *nanoseconds(uint64_t from_s) {
     return PyLong_FromUnsignedLongLong(from_s * 1000000000u + bz_py_current->now_ns);
 }
 
-#define CLOCK(name, value)                                                                         \
-    static PyObject *pinned_##name(PyObject *self, PyObject *args) {                               \
-        return bz_py_current == NULL ? real_##name(self, args) : (value);                          \
-    }
-
-CLOCK(time, seconds(EPOCH_S))
-CLOCK(time_ns, nanoseconds(EPOCH_S))
-CLOCK(monotonic, seconds(0))
-CLOCK(monotonic_ns, nanoseconds(0))
-CLOCK(perf, seconds(0))
-CLOCK(perf_ns, nanoseconds(0))
-CLOCK(process, seconds(0))
-CLOCK(process_ns, nanoseconds(0))
-CLOCK(thread, seconds(0))
-CLOCK(thread_ns, nanoseconds(0))
+PIN(time, seconds(EPOCH_S))
+PIN(time_ns, nanoseconds(EPOCH_S))
+PIN(monotonic, seconds(0))
+PIN(monotonic_ns, nanoseconds(0))
+PIN(perf, seconds(0))
+PIN(perf_ns, nanoseconds(0))
+PIN(process, seconds(0))
+PIN(process_ns, nanoseconds(0))
+PIN(thread, seconds(0))
+PIN(thread_ns, nanoseconds(0))
 
 /* gmtime() and localtime() of now. */
 static PyObject *date_of(PyCFunction real, PyObject *self, PyObject *args) {
@@ -75,10 +86,9 @@ static PyObject *pinned_utcnow(PyObject *type, PyObject *args) {
 /* datetime.now(tz=None) */
 static PyObject *pinned_now(PyObject *type, PyObject *const *args, Py_ssize_t count,
                             PyObject *names) {
-    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
     Py_ssize_t all = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
     if (bz_py_current == NULL || all > 1) {
-        return ((fast_function)(void (*)(void))real_now)(type, args, count, names);
+        return NAMED(real_now)(type, args, count, names);
     }
     return PyObject_CallMethod(type, "fromtimestamp", "NO", seconds(EPOCH_S),
                                all == 0 ? Py_None : args[0]);
@@ -96,10 +106,6 @@ static PyObject *pinned_sleep(PyObject *self, PyObject *argument) {
 /* A seed that the strategy chooses, and the trace holds. */
 static uint64_t draw_seed(const char *label) {
     return bz_judge_draw(bz_py_current->judge, label, UINT64_C(1) << 32u);
-}
-
-static bool is_pinned(void) {
-    return bz_py_current != NULL && bz_py_current->judge != NULL;
 }
 
 /* splitmix64 */
@@ -150,32 +156,31 @@ static PyObject *pinned_bits(PyObject *self, PyObject *argument) {
     return seed_shared(self) ? real_bits(self, argument) : NULL;
 }
 
-/* Random(), which would take its seed from the system. random.Random.seed() passes its argument. */
+/* The argument of Random() and seed(). None would take the seed from the system.
+ * random.Random.seed() passes its argument. */
+static PyObject *seed_for(PyObject *self, PyObject *argument) {
+    if (is_pinned()) {
+        bz_py_current->is_random_drawn |= self == shared_random;
+        if (argument == Py_None) {
+            return PyLong_FromUnsignedLongLong(draw_seed("random"));
+        }
+    }
+    Py_INCREF(argument);
+    return argument;
+}
+
 static PyObject *pinned_seed(PyObject *self, PyObject *argument) {
-    if (self == shared_random && is_pinned()) {
-        bz_py_current->is_random_drawn = true;
-    }
-    if (argument != Py_None || !is_pinned()) {
-        return real_seed(self, argument);
-    }
-    PyObject *seed = PyLong_FromUnsignedLongLong(draw_seed("random"));
+    PyObject *seed = seed_for(self, argument);
     PyObject *result = seed == NULL ? NULL : real_seed(self, seed);
     Py_XDECREF(seed);
     return result;
 }
 
-/* The same as a function of the kind METH_FASTCALL. */
 static PyObject *pinned_seed_fast(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t);
-    fast_function real = (fast_function)(void (*)(void))real_seed;
-    if (self == shared_random && is_pinned()) {
-        bz_py_current->is_random_drawn = true;
-    }
-    if (!is_pinned() || count > 1 || (count == 1 && args[0] != Py_None)) {
-        return real(self, args, count);
-    }
-    PyObject *seed = PyLong_FromUnsignedLongLong(draw_seed("random"));
-    PyObject *result = seed == NULL ? NULL : real(self, &seed, 1);
+    PyObject *seed = count > 1 ? NULL : seed_for(self, count == 0 ? Py_None : args[0]);
+    PyObject *result = count > 1      ? FAST(real_seed)(self, args, count)
+                       : seed == NULL ? NULL
+                                      : FAST(real_seed)(self, &seed, 1);
     Py_XDECREF(seed);
     return result;
 }
@@ -187,28 +192,18 @@ static PyObject *pinned_seed_fast(PyObject *self, PyObject *const *args, Py_ssiz
 #define PINNED_PID 4194304
 #define PINNED_PARENT 4194305
 
-static PyObject *pinned_getpid(PyObject *self, PyObject *args) {
-    return is_pinned() ? PyLong_FromLong(PINNED_PID) : real_getpid(self, args);
-}
-
-static PyObject *pinned_getppid(PyObject *self, PyObject *args) {
-    return is_pinned() ? PyLong_FromLong(PINNED_PARENT) : real_getppid(self, args);
-}
-
-static PyObject *pinned_native_id(PyObject *self, PyObject *args) {
-    return is_pinned() ? PyLong_FromLong(PINNED_PID) : real_native_id(self, args);
-}
+PIN(getpid, PyLong_FromLong(PINNED_PID))
+PIN(getppid, PyLong_FromLong(PINNED_PARENT))
+PIN(native_id, PyLong_FromLong(PINNED_PID))
 
 static PyObject *pinned_kill(PyObject *self, PyObject *const *args, Py_ssize_t count) {
-    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t);
-    fast_function real = (fast_function)(void (*)(void))real_kill;
     long pid = is_pinned() && count == 2 && PyLong_Check(args[0]) ? PyLong_AsLong(args[0]) : 0;
     PyErr_Clear(); /* then the real one says so */
     if (pid != PINNED_PID && pid != PINNED_PARENT) {
-        return real(self, args, count);
+        return FAST(real_kill)(self, args, count);
     }
     PyObject *own[] = {PyLong_FromLong(pid == PINNED_PID ? getpid() : getppid()), args[1]};
-    PyObject *result = own[0] == NULL ? NULL : real(self, own, count);
+    PyObject *result = own[0] == NULL ? NULL : FAST(real_kill)(self, own, count);
     Py_XDECREF(own[0]);
     return result;
 }
@@ -217,19 +212,15 @@ static PyObject *pinned_kill(PyObject *self, PyObject *const *args, Py_ssize_t c
 
 static PyObject *pinned_exit(PyObject *self, PyObject *const *args, Py_ssize_t count,
                              PyObject *names) {
-    typedef PyObject *(*fast_function)(PyObject *, PyObject *const *, Py_ssize_t, PyObject *);
     if (bz_py_current != NULL) {
         bz_py_note_place();
     }
-    return ((fast_function)(void (*)(void))real_exit)(self, args, count, names);
+    return NAMED(real_exit)(self, args, count, names);
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
 /* Not every version has an audit event for them. */
-static PyCFunction real_start, real_start_too;
-static PyCFunctionWithKeywords real_start_joinable;
-
 #define NO_THREADS "a thread: a simulation has one, or its order would be left to the system"
 
 static PyObject *pinned_start(PyObject *self, PyObject *args) {
@@ -243,18 +234,15 @@ static PyObject *pinned_start_joinable(PyObject *self, PyObject *args, PyObject 
 }
 
 /* A lock that is held stays so: no other task can release it. */
-static PyCFunctionWithKeywords real_acquire, real_acquire_old, real_enter;
-
-static PyObject *acquire_lock(PyCFunctionWithKeywords real, PyObject *self, PyObject *args,
-                              PyObject *kwargs) {
+static PyObject *pinned_acquire(PyObject *self, PyObject *args, PyObject *kwargs) {
     if (bz_py_current == NULL) {
-        return real(self, args, kwargs);
+        return real_acquire(self, args, kwargs);
     }
     PyObject *blocking = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0)
                          : kwargs == NULL           ? NULL
                                                     : PyDict_GetItemString(kwargs, "blocking");
     if (blocking != NULL && PyObject_IsTrue(blocking) != 1) {
-        return real(self, args, kwargs);
+        return real_acquire(self, args, kwargs);
     }
     PyObject *at_once = Py_BuildValue("(O)", Py_False);
     PyObject *result = at_once == NULL ? NULL : real_acquire(self, at_once, NULL);
@@ -265,18 +253,6 @@ static PyObject *acquire_lock(PyCFunctionWithKeywords real, PyObject *self, PyOb
     Py_DECREF(result);
     return bz_py_loop_refuse(bz_py_current, "a lock or a wait of the module threading, which only "
                                             "another thread could end: a simulation has one");
-}
-
-static PyObject *pinned_acquire(PyObject *self, PyObject *args, PyObject *kwargs) {
-    return acquire_lock(real_acquire, self, args, kwargs);
-}
-
-static PyObject *pinned_acquire_old(PyObject *self, PyObject *args, PyObject *kwargs) {
-    return acquire_lock(real_acquire_old, self, args, kwargs);
-}
-
-static PyObject *pinned_enter(PyObject *self, PyObject *args, PyObject *kwargs) {
-    return acquire_lock(real_enter, self, args, kwargs);
 }
 
 /* --- what is refused -------------------------------------------------------------------------- */
@@ -315,8 +291,9 @@ static int on_audit(const char *event, PyObject *args, void *context) {
 
 /* --- installation ----------------------------------------------------------------------------- */
 
-#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+#define PLAIN(function) ((PyCFunction)(void (*)(void))(function))
 
+/* Names of one function share what was there before. */
 static const struct pin {
     const char *module;
     const char *type; /* whose method it is; NULL: a function of the module */
@@ -339,28 +316,28 @@ static const struct pin {
     {"time", NULL, "gmtime", METH_VARARGS, pinned_gmtime, &real_gmtime},
     {"time", NULL, "sleep", METH_O, pinned_sleep, &real_sleep},
     {"_datetime", "datetime", "utcnow", METH_NOARGS | METH_CLASS, pinned_utcnow, &real_utcnow},
-    {"_datetime", "datetime", "now", METH_FASTCALL | METH_KEYWORDS | METH_CLASS, FAST(pinned_now),
+    {"_datetime", "datetime", "now", METH_FASTCALL | METH_KEYWORDS | METH_CLASS, PLAIN(pinned_now),
      &real_now},
     {"posix", NULL, "urandom", METH_O, pinned_urandom, &real_urandom},
     {"posix", NULL, "getpid", METH_NOARGS, pinned_getpid, &real_getpid},
     {"posix", NULL, "getppid", METH_NOARGS, pinned_getppid, &real_getppid},
-    {"posix", NULL, "kill", METH_FASTCALL, FAST(pinned_kill), &real_kill},
+    {"posix", NULL, "kill", METH_FASTCALL, PLAIN(pinned_kill), &real_kill},
     {"_thread", NULL, "get_native_id", METH_NOARGS, pinned_native_id, &real_native_id},
-    {"posix", NULL, "_exit", METH_FASTCALL | METH_KEYWORDS, FAST(pinned_exit), &real_exit},
+    {"posix", NULL, "_exit", METH_FASTCALL | METH_KEYWORDS, PLAIN(pinned_exit), &real_exit},
     {"_thread", NULL, "start_new_thread", METH_VARARGS, pinned_start, &real_start},
-    {"_thread", NULL, "start_new", METH_VARARGS, pinned_start, &real_start_too},
+    {"_thread", NULL, "start_new", METH_VARARGS, pinned_start, &real_start},
     {"_thread", NULL, "start_joinable_thread", METH_VARARGS | METH_KEYWORDS,
-     FAST(pinned_start_joinable), (PyCFunction *)&real_start_joinable},
-    {"_thread", "LockType", "acquire", METH_VARARGS | METH_KEYWORDS, FAST(pinned_acquire),
+     PLAIN(pinned_start_joinable), (PyCFunction *)&real_start_joinable},
+    {"_thread", "LockType", "acquire", METH_VARARGS | METH_KEYWORDS, PLAIN(pinned_acquire),
      (PyCFunction *)&real_acquire},
-    {"_thread", "LockType", "acquire_lock", METH_VARARGS | METH_KEYWORDS, FAST(pinned_acquire_old),
-     (PyCFunction *)&real_acquire_old},
-    {"_thread", "LockType", "__enter__", METH_VARARGS | METH_KEYWORDS, FAST(pinned_enter),
-     (PyCFunction *)&real_enter},
+    {"_thread", "LockType", "acquire_lock", METH_VARARGS | METH_KEYWORDS, PLAIN(pinned_acquire),
+     (PyCFunction *)&real_acquire},
+    {"_thread", "LockType", "__enter__", METH_VARARGS | METH_KEYWORDS, PLAIN(pinned_acquire),
+     (PyCFunction *)&real_acquire},
     {"_random", "Random", "random", METH_NOARGS, pinned_random, &real_random},
     {"_random", "Random", "getrandbits", METH_O, pinned_bits, &real_bits},
     {"_random", "Random", "seed", METH_O, pinned_seed, &real_seed},
-    {"_random", "Random", "seed", METH_FASTCALL, FAST(pinned_seed_fast), &real_seed},
+    {"_random", "Random", "seed", METH_FASTCALL, PLAIN(pinned_seed_fast), &real_seed},
 };
 
 /* The definition of a function or a method in C; NULL: it is none. */
@@ -387,15 +364,9 @@ static PyMethodDef *definition_of(const struct pin *pin) {
     return definition;
 }
 
-static bool find_shared_random(void) {
-    PyObject *module = PyImport_ImportModule("random");
-    shared_random = module == NULL ? NULL : PyObject_GetAttrString(module, "_inst");
-    Py_XDECREF(module);
-    return shared_random != NULL;
-}
-
 bool bz_py_pins_init(void) {
-    if (!find_shared_random()) {
+    shared_random = bz_py_attribute("random", "_inst");
+    if (shared_random == NULL) {
         return false;
     }
     for (size_t index = 0; index < sizeof pins / sizeof pins[0]; index++) {

@@ -5,45 +5,22 @@
  * still, so of timers with the same time the one that was made of an earlier reading comes first.
  * Those of one reading (`when = loop.time() + 1`, and several call_at(when)) come as the heap
  * leaves them, which is the stock loop's order again. */
+#include "primitives/runtime/heapq.h"
 #include "tools/python/native/native.h"
 
 /* As asyncio.base_events: cancelled timers leave a heap of more than so many once they are more
  * than half. Before, they leave it at its head. */
 #define SWEPT_FROM 100u
 
-static bool is_before(const struct bz_py_handle *a, const struct bz_py_handle *b) {
+static bool is_before(const void *left, const void *right) {
+    const struct bz_py_handle *a = *(struct bz_py_handle *const *)left;
+    const struct bz_py_handle *b = *(struct bz_py_handle *const *)right;
     return a->when_ns != b->when_ns ? a->when_ns < b->when_ns && !bz_py_is_nan(a->when_ns)
                                     : a->reading < b->reading;
 }
 
-static void sift_down(struct bz_py_handle **heap, uint32_t first, uint32_t place) {
-    struct bz_py_handle *item = heap[place];
-    while (place > first) {
-        uint32_t parent = (place - 1) / 2;
-        if (!is_before(item, heap[parent])) {
-            break;
-        }
-        heap[place] = heap[parent];
-        place = parent;
-    }
-    heap[place] = item;
-}
-
-static void sift_up(struct bz_py_handle **heap, uint32_t count, uint32_t place) {
-    struct bz_py_handle *item = heap[place];
-    uint32_t first = place;
-    uint32_t child = 2 * place + 1;
-    while (child < count) {
-        uint32_t right = child + 1;
-        if (right < count && !is_before(heap[child], heap[right])) {
-            child = right;
-        }
-        heap[place] = heap[child];
-        place = child;
-        child = 2 * place + 1;
-    }
-    heap[place] = item;
-    sift_down(heap, first, place);
+static struct bz_heapq heap_of(const struct bz_py_loop *loop) {
+    return (struct bz_heapq){loop->heap, sizeof *loop->heap, is_before};
 }
 
 bool bz_py_timers_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
@@ -55,16 +32,15 @@ bool bz_py_timers_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     handle->loop = loop;
     handle->is_armed = true;
     loop->heap[loop->heap_count++] = handle;
-    sift_down(loop->heap, 0, loop->heap_count - 1);
+    struct bz_heapq heap = heap_of(loop);
+    bz_heapq_to_root(&heap, 0, loop->heap_count - 1);
     return true;
 }
 
 struct bz_py_handle *bz_py_timers_pop(struct bz_py_loop *loop) {
     struct bz_py_handle *first = loop->heap[0];
-    loop->heap[0] = loop->heap[--loop->heap_count];
-    if (loop->heap_count > 0) {
-        sift_up(loop->heap, loop->heap_count, 0);
-    }
+    struct bz_heapq heap = heap_of(loop);
+    bz_heapq_drop_first(&heap, loop->heap_count--);
     first->loop = NULL;
     first->is_armed = false;
     return first;
@@ -82,9 +58,8 @@ static void rebuild(struct bz_py_loop *loop) {
         }
     }
     loop->heap_count = kept;
-    for (uint32_t place = kept / 2; place-- > 0;) { /* heapq.heapify() */
-        sift_up(loop->heap, kept, place);
-    }
+    struct bz_heapq heap = heap_of(loop);
+    bz_heapq_order(&heap, kept);
     loop->cancelled_timers = 0;
 }
 
