@@ -1,35 +1,22 @@
 """The fault of aiohttp's connector, with connections of the test's own: no socket is opened."""
 import asyncio
+import os
+import sys
 
 import aiohttp
-from aiohttp.client_reqrep import ConnectionKey
-from aiohttp.connector import BaseConnector
 
 from entries import fault
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs"))
+import aiohttp_faults  # noqa: E402
 
 NUMBERS = tuple(int(part) for part in aiohttp.__version__.split(".")[:3])
 
 
-class Protocol:
-    """A connection that is never at fault."""
-    should_close = False
-    transport = None
-
-    def is_connected(self):
-        return True
-
-    def close(self):
-        pass
-
-
-class Connector(BaseConnector):
+class Connector(aiohttp_faults.Connector):
     async def _create_connection(self, request, traces, timeout):
         await asyncio.sleep(0)
-        return Protocol()
-
-
-class Request:
-    connection_key = ConnectionKey("example.org", 80, False, None, None, None, None)
+        return aiohttp_faults.Protocol()
 
 
 class Connections:
@@ -41,7 +28,8 @@ class Connections:
 
     async def acquire(self):
         timeout = aiohttp.ClientTimeout()
-        self.open.append(await self.connector.connect(Request(), [], timeout))
+        self.open.append(await self.connector.connect(aiohttp_faults.Request(), [],
+                                                      timeout))
 
     def release(self):
         self.open.pop().release()

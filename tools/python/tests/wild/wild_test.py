@@ -31,12 +31,6 @@ def replay(checks, test, token):
                  f"{test.name}: {token} shows it: {report}")
 
 
-def shows_itself(program):
-    path = os.path.join(HERE, "programs", program + ".py")
-    return subprocess.run([sys.executable, path], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60)
-
-
 def find(checks, test, is_said):
     found = checks.finds(test.oracles, test, "--max-lag", test.max_lag, runs=test.runs,
                          message=test.message)
@@ -46,10 +40,10 @@ def find(checks, test, is_said):
 
 
 def run_program(checks, test):
-    shown = shows_itself(test.program)
-    checks.check(shown.returncode == 0,
-                 f"{test.name}: programs/{test.program}.py shows it: {shown.returncode} "
-                 f"{shown.stdout.decode()}{shown.stderr.decode()}")
+    command = [sys.executable, os.path.join(HERE, "programs", "show.py"), test.of, test.program]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    checks.check(shown.returncode == 0, f"{test.name}: {' '.join(command[1:])}: exit status "
+                 f"{shown.returncode} {shown.stdout}{shown.stderr}")
 
 
 def main():

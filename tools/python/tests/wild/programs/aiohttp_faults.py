@@ -1,4 +1,4 @@
-"""A woken request is cancelled, and the next one waits for ever (aiohttp #9670)."""
+"""A program without Buzzer that shows a fault of aiohttp; it returns whether it does."""
 import asyncio
 
 from aiohttp import ClientTimeout
@@ -26,7 +26,8 @@ class Request:
     connection_key = ConnectionKey("example.org", 80, False, None, None, None, None)
 
 
-async def main():
+async def aiohttp_waiter():
+    """A woken request is cancelled, and the next one waits for ever (aiohttp #9670)."""
     connector = Connector(limit=1, force_close=True)
 
     async def connects():
@@ -40,6 +41,3 @@ async def main():
     print("no connection is open:", not connector._acquired, "- the second request",
           "waits" if pending else "has one")
     return bool(pending)
-
-
-raise SystemExit(0 if asyncio.run(main()) else 1)
