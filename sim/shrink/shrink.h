@@ -68,13 +68,15 @@ struct bz_shrink_size {
     uint64_t weight; /* sum of drawn values, and of opportunities that pass before a choice */
 };
 
+/* Called every few hundred runs, with the smallest one so far. */
+typedef void bz_shrink_progress_fn(void *context, uint64_t runs, const struct bz_shrink_size *best);
+
 struct bz_shrink_config {
     const struct bz_program *program;
     const struct bz_trace *trace; /* a run of it that violates an oracle */
     struct bz_budget budget;
-    uint64_t runs_max; /* 0: as many as the budget allows */
-    /* Called every few hundred runs; NULL: never. */
-    void (*on_progress)(void *context, uint64_t runs, const struct bz_shrink_size *best);
+    uint64_t runs_max;                  /* 0: as many as the budget allows */
+    bz_shrink_progress_fn *on_progress; /* NULL: never called */
     void *context;
 };
 

@@ -5,12 +5,12 @@
 #ifndef BZ_TOOLS_CLI_CLI_H
 #define BZ_TOOLS_CLI_CLI_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "sim/program/catalog.h"
+#include "sim/session/stop.h"
 
 /* Never renumbered: scripts rely on them. */
 enum bz_exit {
@@ -111,17 +111,6 @@ extern const bool *bz_cli_was_refused;
  * ran out. */
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Ctrl-C during long work: the first signal requests an orderly end, a second one, 0.2 seconds
- * later or more, kills the process. So do SIGTERM, and SIGHUP unless it is ignored (nohup). */
-extern volatile sig_atomic_t bz_interrupt_requested; /* not 0 after such a signal */
-void bz_interrupt_catch(void);                       /* installs the handler */
-
-/* A limit in real time, by SIGALRM: when it is over, bz_interrupt_requested becomes BZ_STOP_TIME
- * (sim/program/budget.h), as if a signal had stopped what continues. The end takes that back; true
- * if it was over. */
-void bz_time_limit_begin(uint64_t seconds);
-bool bz_time_limit_end(void);
 
 /* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
  * call. */

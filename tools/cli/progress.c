@@ -3,26 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "sim/session/stop.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define TERMINAL_INTERVAL_NS (SECOND_NS / 10)
 #define LOG_INTERVAL_NS (30 * SECOND_NS)
-
-static uint64_t read_clock_ns(clockid_t clock_id) {
-    struct timespec now;
-    clock_gettime(clock_id, &now);
-    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
-uint64_t bz_wall_ns(void) {
-    return read_clock_ns(CLOCK_MONOTONIC);
-}
-
-uint64_t bz_thread_cpu_ns(void) {
-    return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
 
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds) {

@@ -1,5 +1,4 @@
-/* Progress on stderr: one line that is rewritten on a terminal, or a line every 30 seconds. Also
- * the program's clocks: no other layer reads real time. */
+/* Progress on stderr: one line that is rewritten on a terminal, or a line every 30 seconds. */
 #ifndef BZ_TOOLS_CLI_PROGRESS_H
 #define BZ_TOOLS_CLI_PROGRESS_H
 
@@ -19,9 +18,6 @@ struct bz_progress {
     uint64_t deadline_ns; /* 0: none */
     const char *unit;     /* "runs" unless changed after bz_progress_begin() */
 };
-
-uint64_t bz_wall_ns(void);       /* monotonic */
-uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
 
 /* The limit that comes first ends the work: `runs_wanted`, or the time; 0 or BZ_RUNS_MAX: not
  * known. */

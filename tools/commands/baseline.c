@@ -9,7 +9,7 @@
 #include "primitives/runtime/coro/coro.h"
 #include "primitives/runtime/coro/stack.h"
 #include "sim/choice/pcg.h"
-#include "tools/cli/progress.h"
+#include "sim/session/stop.h"
 
 #define ROUND_TRIPS 40000u
 #define CROWD 16u

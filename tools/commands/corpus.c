@@ -17,7 +17,6 @@
 #include "tools/report/ci.h"
 #include "tools/report/report.h"
 #include "tools/report/transfer_report.h"
-#include "tools/session/transfer.h"
 
 enum expect { EXPECT_RECORD = 0, EXPECT_PASS, EXPECT_FAIL };
 
@@ -215,7 +214,7 @@ static void carry_trace(struct corpus *corpus, const char *file, const char *pat
                         const struct bz_trace *trace) {
     struct bz_carry carry;
     char message[BZ_ERROR_BYTES + PATH_MAX + 2];
-    bz_carry(&carry, trace, corpus->variant);
+    bz_carry(&carry, trace, &bz_cli_catalog, corpus->variant);
     snprintf(message, sizeof message, "%s: %s", path, carry.message);
     if (carry.result == BZ_CARRY_LACKS) {
         corpus->is_out = true;

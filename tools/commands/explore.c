@@ -11,6 +11,7 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/report/explore_report.h"
+#include "tools/report/findings_output.h"
 #include "tools/report/text_output.h"
 #include "tools/session/fixed_addresses.h"
 #include "tools/session/search_file.h"
@@ -37,7 +38,7 @@ struct explore {
     struct bz_progress progress;
     char so_far[160]; /* what is proved, or was found */
     struct bz_kept_findings *findings;
-    int findings_code; /* the worst of their exit codes */
+    struct bz_findings_output output;
 };
 
 static uint32_t parse_reduction(struct bz_parse *state, const char *word) {
@@ -165,9 +166,13 @@ static struct bz_explore_finding unrepeatable(const struct bz_explore_finding *f
     return other;
 }
 
+static void note_code(struct explore *explore, int code) {
+    explore->output.code = code > explore->output.code ? code : explore->output.code;
+}
+
 /* Records it as an ordinary run. */
-static int keep_finding(struct explore *explore, uint32_t place,
-                        const struct bz_explore_finding *finding) {
+static void keep_finding(struct explore *explore, uint32_t place,
+                         const struct bz_explore_finding *finding) {
     const struct bz_program *program = explore->config.program;
     struct bz_kept_findings *kept = explore->findings;
     struct bz_program repeat;
@@ -176,11 +181,13 @@ static int keep_finding(struct explore *explore, uint32_t place,
              finding->violation.oracle, finding->violation.message);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
     if (!finding->has_answers) {
-        return bz_cli_fail(
-            explore->name, BZ_EXIT_INTERNAL,
-            "%s was violated, on a schedule with more than %u choices other than the "
-            "default, which cannot be recorded: %s",
-            finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX, finding->violation.message);
+        note_code(explore,
+                  bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                              "%s was violated, on a schedule with more than %u choices other than "
+                              "the default, which cannot be recorded: %s",
+                              finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX,
+                              finding->violation.message));
+        return;
     }
     bool is_repeated = bz_explore_repeat(program, finding, &repeat, &found);
     bool is_lack =
@@ -190,38 +197,34 @@ static int keep_finding(struct explore *explore, uint32_t place,
         is_repeated = bz_explore_repeat(program, &other, &repeat, &found);
     }
     if (is_lack) {
-        return bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
-                           found.violation.message);
+        note_code(explore, bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s",
+                                       explore->so_far, found.violation.message));
+    } else if (!is_repeated) {
+        note_code(explore,
+                  bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                              "%s was violated, but an ordinary run does not repeat it: %s",
+                              finding->violation.oracle, finding->violation.message));
+    } else {
+        place = place < kept->count ? place : kept->count;
+        (void)bz_findings_keep(kept, place, &repeat, &found);
     }
-    if (!is_repeated) {
-        return bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
-                           "%s was violated, but an ordinary run does not repeat it: %s",
-                           finding->violation.oracle, finding->violation.message);
-    }
-    place = place < kept->count ? place : kept->count;
-    int code = bz_findings_keep(kept, place, explore->name, &repeat, &found, explore->out);
-    return code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code; /* for lack of memory */
 }
 
 static void on_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
-    struct explore *explore = context;
-    int code = keep_finding(explore, place, finding);
-    explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
+    keep_finding(context, place, finding);
 }
 
 /* Searches witnesses. */
 static int finish_findings(struct explore *explore, const struct bz_explore_result *result) {
     struct bz_kept_findings *kept = explore->findings;
-    while (kept->count > result->finding_count) { /* of a sweep that rounds made simpler */
-        bz_findings_drop_last(kept);
+    if (kept->count > result->finding_count) { /* of a sweep that rounds made simpler */
+        bz_findings_truncate(kept, result->finding_count);
     }
     for (uint32_t index = 0; index < kept->count; index++) {
-        bz_findings_announce(kept, index, explore->name);
-        int code = bz_findings_search_witness(kept, index, explore->name, true, explore->out);
-        code = code == BZ_EXIT_INTERNAL ? BZ_EXIT_INTERRUPTED : code;
-        explore->findings_code = code > explore->findings_code ? code : explore->findings_code;
+        bz_findings_announce(&explore->output, kept, index);
+        bz_findings_search_witness(kept, index);
     }
-    return explore->findings_code;
+    return explore->output.code;
 }
 
 /* --- the checkpoint --------------------------------------------------------------------------- */
@@ -313,9 +316,11 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                            "use 'run'",
                            program->scenario->name);
     }
-    code = code == BZ_EXIT_OK && explore->out != NULL
-               ? bz_findings_prepare_folder(explore->name, explore->out)
-               : code;
+    char error[BZ_ERROR_BYTES];
+    if (code == BZ_EXIT_OK && explore->out != NULL &&
+        !bz_folder_prepare(explore->out, error, sizeof error)) {
+        code = bz_cli_fail(explore->name, BZ_EXIT_USAGE, "%s", error);
+    }
     if (code != BZ_EXIT_OK || explore->out == NULL) {
         return code;
     }
@@ -434,7 +439,10 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     explore->config.context = explore;
     explore->findings = &findings;
     findings.limits = explore->search;
-    findings.is_quiet = explore->is_quiet;
+    findings.folder = explore->out;
+    explore->output = (struct bz_findings_output){
+        .name = explore->name, .is_quiet = explore->is_quiet, .lack_code = BZ_EXIT_INTERRUPTED};
+    bz_findings_output_begin(&explore->output, &findings);
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
     bz_interrupt_catch();
     struct bz_explore_report report = {
@@ -465,7 +473,7 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     bz_explore_report_warn(explore->name, &report);
     (void)fflush(stdout);
     finish_file(explore, is_over(&result, is_ok));
-    bz_findings_fini(&findings);
+    bz_findings_truncate(&findings, 0);
     return report.exit_code;
 }
 

@@ -257,11 +257,11 @@ static int finish(const struct command *command) {
     if (!is_done) {
         print_command(fuzz);
     }
-    return fuzz->code != BZ_EXIT_OK ? fuzz->code
-           : !is_done               ? BZ_EXIT_INTERRUPTED
-           : total.violations > 0   ? BZ_EXIT_VIOLATION
-           : total.out_of_steps > 0 ? BZ_EXIT_INTERRUPTED
-                                    : BZ_EXIT_OK;
+    return fuzz->output.code != BZ_EXIT_OK ? fuzz->output.code
+           : !is_done                      ? BZ_EXIT_INTERRUPTED
+           : total.violations > 0          ? BZ_EXIT_VIOLATION
+           : total.out_of_steps > 0        ? BZ_EXIT_INTERRUPTED
+                                           : BZ_EXIT_OK;
 }
 
 int bz_command_fuzz(int argc, char **argv) {

@@ -19,9 +19,9 @@
 #include "tools/cli/require_window.h"
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
+#include "tools/report/findings_output.h"
 #include "tools/report/report.h"
 #include "tools/session/checkpoint_file.h"
-#include "tools/session/findings.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 
@@ -46,14 +46,13 @@ struct merge {
     const char *name;
     const char *paths[ARGUMENTS_MAX + 1]; /* the last one stays NULL */
     const char *out;
-    bool keeps_size; /* --no-shrink */
     bool is_strict;
     bool is_json;
     bool is_quiet;
     struct shards shards;
     struct bz_ci ci;
     struct bz_kept_findings findings;
-    int findings_code; /* the worst of their exit codes */
+    struct bz_findings_output output;
 };
 
 static void check_options(struct bz_parse *state, void *target) {
@@ -67,7 +66,7 @@ static const struct bz_option options[] = {
     {"out", "DIR", "Write report.json and a trace of each finding to DIR", BZ_OPTION_TEXT,
      offsetof(struct merge, out), .is_once = true, .letter = 'o'},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
-     offsetof(struct merge, keeps_size)},
+     offsetof(struct merge, findings.keeps_size)},
     BZ_SEARCH_OPTIONS(struct merge, findings.limits),
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
@@ -335,21 +334,19 @@ static void drop_files(struct shards *shards) {
 
 /* --- findings --------------------------------------------------------------------------------- */
 
-static void note_code(struct merge *merge, int code) {
-    merge->findings_code = code > merge->findings_code ? code : merge->findings_code;
-}
-
 /* Records each finding, shrinks it, and searches its witness: no shard has done it. */
 static void take_findings(struct merge *merge, const struct bz_campaign_result *result) {
     struct bz_kept_findings *kept = &merge->findings;
     static struct bz_program program;
+    kept->folder = merge->out;
+    merge->output.name = merge->name;
+    bz_findings_output_begin(&merge->output, kept);
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_finding *finding = &result->findings[index];
         bz_job_program(&merge->shards.of.job, finding->seed, &program);
-        note_code(merge, bz_findings_keep(kept, index, merge->name, &program, finding, merge->out));
+        (void)bz_findings_keep(kept, index, &program, finding);
     }
-    note_code(merge,
-              bz_findings_finish(kept, result, merge->name, merge->out, !merge->keeps_size, false));
+    bz_findings_finish(kept, result, false);
 }
 
 /* The first finding with the same smallest run: they are one fault. `index` itself if none is. */
@@ -459,8 +456,8 @@ static int report_all(struct merge *merge, const struct bz_campaign_result *resu
         bz_findings_keep_cut(&cut, &program, result->seed_cut);
     }
     take_findings(merge, result);
-    report.exit_code = merge->findings_code != BZ_EXIT_OK ? merge->findings_code
-                                                          : bz_run_report_exit_code(&report);
+    report.exit_code =
+        merge->output.code != BZ_EXIT_OK ? merge->output.code : bz_run_report_exit_code(&report);
     int code = merge->out != NULL ? write_report(merge, document(merge, &report)) : BZ_EXIT_OK;
     report.exit_code = code != BZ_EXIT_OK ? code : report.exit_code;
     code = write_cases(merge, &report);
@@ -480,9 +477,11 @@ static int merge_campaign(struct merge *merge) {
     int code = join_all(&merge->shards, &sum);
     code =
         code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &merge->shards.of.job.program, true) : code;
-    code = code == BZ_EXIT_OK && merge->out != NULL
-               ? bz_findings_prepare_folder(merge->name, merge->out)
-               : code;
+    char error[BZ_ERROR_BYTES];
+    if (code == BZ_EXIT_OK && merge->out != NULL &&
+        !bz_folder_prepare(merge->out, error, sizeof error)) {
+        code = bz_cli_fail(merge->name, BZ_EXIT_USAGE, "%s", error);
+    }
     return code == BZ_EXIT_OK ? report_all(merge, &sum.result) : code;
 }
 
@@ -513,7 +512,7 @@ int bz_command_merge(int argc, char **argv) {
     if (code == BZ_EXIT_OK) {
         code = merge_campaign(&merge);
     }
-    bz_findings_fini(&merge.findings);
+    bz_findings_truncate(&merge.findings, 0);
     drop_files(&merge.shards);
     return code;
 }

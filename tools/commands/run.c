@@ -4,18 +4,19 @@
 #include <string.h>
 
 #include "sim/program/settings.h"
+#include "sim/session/folder.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/require_window.h"
+#include "tools/cli/shard_option.h"
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
+#include "tools/report/findings_output.h"
 #include "tools/report/report.h"
+#include "tools/report/stored_report.h"
 #include "tools/report/text_output.h"
 #include "tools/session/checkpoint_file.h"
-#include "tools/session/findings.h"
-#include "tools/session/shard.h"
-#include "tools/session/stored_traces.h"
 
 #define RUNS_DEFAULT 10000u
 /* A campaign ends if all of its first runs are cut: so many, and more if they are short. */
@@ -44,8 +45,8 @@ struct run {
     struct bz_checkpoint_file *file; /* NULL: no checkpoint */
     struct bz_campaign_state *state; /* to go on from */
     struct bz_kept_findings *findings;
+    struct bz_findings_output output;
     const char *name;   /* for messages */
-    int findings_code;  /* the worst of their exit codes */
     uint64_t before_ms; /* spent in earlier sessions */
     bool was_time_up;   /* in an earlier session */
     uint64_t budget_ms; /* of this one; 0: no limit */
@@ -200,21 +201,16 @@ static bool poll_campaign(void *context, const struct bz_campaign_result *so_far
     return bz_interrupt_requested == 0 && !is_time_up;
 }
 
-static void note_code(struct run *run, int code) {
-    run->findings_code = code > run->findings_code ? code : run->findings_code;
-}
-
-static void keep_finding(void *context, uint32_t place, const struct bz_finding *finding) {
-    struct run *run = context;
+static void keep_finding(struct run *run, uint32_t place, const struct bz_finding *finding) {
     static struct bz_program program;
     bz_job_program(&run->job, finding->seed, &program);
-    note_code(run, bz_findings_keep(run->findings, place, run->name, &program, finding, run->out));
+    (void)bz_findings_keep(run->findings, place, &program, finding);
 }
 
 static void on_finding(void *context, uint32_t place, const struct bz_finding *finding) {
     struct run *run = context;
     keep_finding(run, place, finding);
-    bz_findings_announce(run->findings, place, run->name);
+    bz_findings_announce(&run->output, run->findings, place);
 }
 
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
@@ -309,9 +305,9 @@ static int begin(struct run *run, struct bz_checkpoint_file *file) {
     if (code != BZ_EXIT_OK || run->out == NULL) {
         return code;
     }
-    code = bz_findings_prepare_folder(run->name, run->out);
-    if (code != BZ_EXIT_OK) {
-        return code;
+    char error[BZ_ERROR_BYTES];
+    if (!bz_folder_prepare(run->out, error, sizeof error)) {
+        return bz_cli_fail(run->name, BZ_EXIT_USAGE, "%s", error);
     }
     divide(&run->job);
     run->job.limit_ms = run->budget_ms;
@@ -375,9 +371,15 @@ static void report_to_programs(struct run *run, struct bz_run_report *report) {
     }
 }
 
+static int try_folder(struct run *run, struct bz_stored *stored, const char *folder) {
+    char error[BZ_ERROR_BYTES];
+    return bz_findings_output_trouble(
+        &run->output, bz_stored_try(stored, folder, &run->job.program, error, sizeof error), error);
+}
+
 /* Those of --corpus. One that fails ends the session, unless it is to keep going. */
 static int try_corpus(struct run *run, struct bz_run_report *report) {
-    int code = bz_stored_try(run->stored, run->name, run->corpus, &run->job.program, false);
+    int code = try_folder(run, run->stored, run->corpus);
     report->stored_failed += run->stored->failed;
     if (!run->is_json) {
         bz_stored_print(run->stored, &run->job.program, run->is_quiet);
@@ -399,7 +401,7 @@ static int try_stored(struct run *run, struct bz_run_report *report) {
     bool has_own = run->out != NULL && run->resume == NULL && run->job.shard.count == 0 &&
                    (run->corpus == NULL || !bz_stored_is_same_folder(run->corpus, run->out));
     if (has_own) {
-        code = bz_stored_try(run->own, run->name, run->out, &run->job.program, true);
+        code = try_folder(run, run->own, run->out);
         bz_stored_say_own(run->own, run->name, &run->job.program, run->is_quiet);
         report->stored_failed = run->own->failed;
     }
@@ -461,14 +463,13 @@ static int finish(struct run *run, struct bz_run_report *report, struct bz_kept_
         run->findings->items[index].count = report->result->findings[index].count;
     }
     if (run->job.shard.count == 0) { /* else `merge` does it once */
-        note_code(run, bz_findings_finish(run->findings, report->result, run->name, run->out,
-                                          !run->job.keeps_size, true));
+        bz_findings_finish(run->findings, report->result, true);
     }
     if (bz_interrupt_requested != 0 && run->findings->count > 0 && run->job.shard.count == 0) {
         report->is_stopped = true; /* not all are shrunk, or have a witness */
         report->exit_code = bz_run_report_exit_code(report);
     }
-    code = run->findings_code > code ? run->findings_code : code;
+    code = run->output.code > code ? run->output.code : code;
     code =
         run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
@@ -489,8 +490,8 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_kept_findings findings;
     static struct bz_kept_finding cut;
     static struct bz_campaign_state state;
-    static struct bz_stored stored;
-    static struct bz_stored own;
+    static struct bz_stored stored = {.catalog = &bz_cli_catalog};
+    static struct bz_stored own = {.catalog = &bz_cli_catalog, .is_own = true};
     static struct bz_checkpoint_file file;
     static struct run run;
     run = (struct run){.job = {.runs = RUNS_DEFAULT, .draws_sizes = true},
@@ -515,12 +516,15 @@ int bz_command_run(int argc, char **argv) {
     int code = bz_options_parse(&syntax, argc, argv);
     run.ci.has_json = run.is_json;
     code = bz_ci_begin(&run.ci, argv[0], code, run.options.scenario, run.options.variant);
+    run.output = (struct bz_findings_output){.name = argv[0], .is_quiet = run.is_quiet};
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
-    findings.limits = run.search;
-    findings.is_quiet = run.is_quiet;
     code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
+    findings.limits = run.search;
+    findings.folder = run.out;
+    findings.keeps_size = run.job.keeps_size;
+    bz_findings_output_begin(&run.output, &findings);
     code = code != BZ_EXIT_OK ? code : bz_cases_name(&run.ci, &run.job.program, true);
     if (code != BZ_EXIT_OK) {
         return code;
@@ -545,6 +549,6 @@ int bz_command_run(int argc, char **argv) {
     }
     report.exit_code = finish(&run, &report, &cut, code);
     bz_findings_drop(&cut);
-    bz_findings_fini(&findings);
+    bz_findings_truncate(&findings, 0);
     return report.exit_code;
 }

@@ -11,8 +11,8 @@
 #include "tools/cli/progress.h"
 #include "tools/cli/run_argument.h"
 #include "tools/report/diagnosis.h"
+#include "tools/report/findings_output.h"
 #include "tools/report/report.h"
-#include "tools/session/findings.h"
 #include "traces/text.h"
 
 struct shrink {
@@ -24,7 +24,7 @@ struct shrink {
     bool is_json;
     bool is_quiet;
     struct bz_named_run run;
-    struct bz_progress progress;
+    struct bz_findings_output progress;
     struct bz_shrink_result result;
     struct bz_trace trace; /* of the smallest run */
     char token_text[BZ_TOKEN_BYTES];
@@ -55,18 +55,17 @@ static int run_shrink(struct shrink *shrink) {
     char error[BZ_ERROR_BYTES];
     char text[BZ_ERROR_BYTES];
     struct bz_shrink_result *result = &shrink->result;
+    bz_interrupt_catch();
+    shrink->progress.is_quiet = shrink->is_quiet;
     struct bz_shrink_config config = {.program = &shrink->run.program,
                                       .trace = &shrink->run.trace,
-                                      .budget = {shrink->limits.steps, &bz_interrupt_requested},
+                                      .budget = bz_search_limits_begin(&shrink->limits),
                                       .runs_max = shrink->runs_max,
                                       .on_progress = bz_findings_show_shrinking,
                                       .context = &shrink->progress};
-    bz_interrupt_catch();
-    bz_time_limit_begin(shrink->limits.seconds != 0 ? shrink->limits.seconds : BZ_SEARCH_SECONDS);
-    bz_progress_begin(&shrink->progress, shrink->is_quiet, 0, 0);
     bool is_ok = bz_shrink(&config, result);
     (void)bz_time_limit_end();
-    (void)bz_progress_end(&shrink->progress);
+    bz_findings_show_shrinking(&shrink->progress, result->runs, NULL);
     if (!is_ok) {
         return bz_cli_fail(shrink->name,
                            result->end == BZ_SHRINK_UNREPEATABLE  ? BZ_EXIT_DIVERGED

@@ -10,6 +10,7 @@
 #include "sim/program/settings.h"
 #include "tools/cli/cli.h"
 #include "tools/report/diagnosis.h"
+#include "tools/report/stored_report.h"
 #include "tools/show/show.h"
 #include "traces/lack.h"
 

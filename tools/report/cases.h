@@ -2,11 +2,11 @@
 #ifndef BZ_TOOLS_REPORT_CASES_H
 #define BZ_TOOLS_REPORT_CASES_H
 
+#include "sim/session/stored_traces.h"
 #include "tools/report/ci.h"
 #include "tools/report/explore_report.h"
 #include "tools/report/outcome.h"
 #include "tools/report/report.h"
-#include "tools/session/stored_traces.h"
 
 /* Says that a program is tested: the suite is the scenario, the title "VARIANT" with the settings
  * that are not the default, and so the same for all campaigns of a program. `has_strategy`: also

@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sim/session/folder.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/exit_report.h"
 #include "tools/report/github.h"
 #include "tools/report/junit.h"
-#include "tools/session/findings.h"
 #include "traces/text.h"
 
 /* Of the command that runs: it may end anywhere. */
@@ -59,7 +59,7 @@ static void make_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     if (slash != NULL && slash != path && (size_t)(slash - path) < sizeof folder) {
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-        (void)bz_findings_make_folders(folder);
+        (void)bz_folder_make(folder);
     }
 }
 

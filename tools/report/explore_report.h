@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "sim/explore/explore.h"
-#include "tools/session/findings.h"
+#include "sim/session/findings.h"
 
 struct bz_explore_report {
     const struct bz_program *program;

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "sim/session/findings.h"
 #include "sim/session/job.h"
 #include "tools/cli/require_window.h"
 #include "tools/report/warnings.h"
-#include "tools/session/findings.h"
 #include "traces/json.h"
 
 struct bz_run_report {

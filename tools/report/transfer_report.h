@@ -2,8 +2,8 @@
 #ifndef BZ_TOOLS_REPORT_TRANSFER_REPORT_H
 #define BZ_TOOLS_REPORT_TRANSFER_REPORT_H
 
+#include "sim/session/transfer.h"
 #include "tools/report/text_output.h"
-#include "tools/session/transfer.h"
 #include "traces/json.h"
 
 /* True if the run fails, as recorded or otherwise. */

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "sim/program/settings.h"
+#include "sim/session/folder.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/progress.h"
 #include "tools/plugin/plugins.h"
-#include "tools/session/findings.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 
@@ -84,7 +84,7 @@ int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folde
     struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a checkpoint");
     unsigned number = 1;
     snprintf(file->folder, sizeof file->folder, "%s", folder);
-    int lock = bz_findings_lock_folder(folder);
+    int lock = bz_folder_lock(folder);
     (void)bz_checkpoint_file_set_path(file, number);
     while (number < NUMBER_MAX && !is_free(file, state)) {
         (void)bz_checkpoint_file_set_path(file, ++number);
@@ -93,9 +93,7 @@ int bz_checkpoint_file_create(struct bz_checkpoint_file *file, const char *folde
     bz_campaign_begin(state);
     bz_checkpoint_file_write(file, state, true);
     free(state);
-    if (lock >= 0) {
-        close(lock);
-    }
+    bz_folder_unlock(lock);
     return file->has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
 }
 

@@ -113,10 +113,13 @@ static int make_arm(struct bz_fuzz *fuzz, struct bz_fuzz_target *target, const s
 /* Two campaigns must not write into one folder. The lock lasts as long as the process. */
 static int open_folder(struct bz_fuzz *fuzz, const char *path, const char *option) {
     static const char *const parts[] = {"", "/findings", "/corpus"};
+    char error[BZ_ERROR_BYTES];
     int code = BZ_EXIT_OK;
     for (size_t part = 0; code == BZ_EXIT_OK && part < 3; part++) {
         snprintf(fuzz->folders[part], PATH_MAX, "%.*s%s", PATH_MAX - 300, path, parts[part]);
-        code = bz_findings_prepare_folder(fuzz->name, fuzz->folders[part]);
+        if (!bz_folder_prepare(fuzz->folders[part], error, sizeof error)) {
+            code = bz_cli_fail(fuzz->name, BZ_EXIT_USAGE, "%s", error);
+        }
     }
     int lock = open(fuzz->folders[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (code == BZ_EXIT_OK && lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 &&
@@ -229,19 +232,22 @@ static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
             return;
         }
     }
-    kept = (struct bz_kept_findings){.is_quiet = fuzz->is_quiet};
+    kept = (struct bz_kept_findings){.folder = fuzz->folders[1]};
+    fuzz->output.name = fuzz->name;
+    fuzz->output.is_quiet = fuzz->is_quiet;
+    bz_findings_output_begin(&fuzz->output, &kept);
     bz_job_program(&arm->file.job, finding->seed, &program);
-    int code = bz_findings_keep(&kept, 0, fuzz->name, &program, finding, fuzz->folders[1]);
-    bz_findings_announce(&kept, 0, fuzz->name);
+    bool is_kept = bz_findings_keep(&kept, 0, &program, finding);
+    bz_findings_announce(&fuzz->output, &kept, 0);
     char *small = kept.items[0].small_path;
-    bz_findings_path(program.scenario->name, program.variant->name, finding->seed, "-shrunk",
-                     fuzz->folders[1], 1, small);
+    bz_folder_trace_path(program.scenario->name, program.variant->name, finding->seed, "-shrunk",
+                         fuzz->folders[1], 1, small);
     if (access(small, F_OK) != 0) {
         small[0] = '\0';
-        code =
-            code == BZ_EXIT_OK ? bz_findings_shrink(&kept, 0, fuzz->name, fuzz->folders[1]) : code;
+        if (is_kept) {
+            bz_findings_shrink(&kept, 0);
+        }
     }
-    fuzz->code = code > fuzz->code ? code : fuzz->code;
     size_t bytes = (fuzz->finding_count + 1) * sizeof *fuzz->findings;
     fuzz->findings = bz_lack_check(realloc(fuzz->findings, bytes), "the findings");
     fuzz->findings[fuzz->finding_count++] =
@@ -258,8 +264,8 @@ static void keep_earlier(struct bz_fuzz *fuzz) {
             const struct bz_program *program = &arm->target->program;
             for (uint32_t place = 0; place < arm->result.finding_count; place++) {
                 const struct bz_finding *finding = &arm->result.findings[place];
-                bz_findings_path(program->scenario->name, program->variant->name, finding->seed, "",
-                                 fuzz->folders[1], 1, path);
+                bz_folder_trace_path(program->scenario->name, program->variant->name, finding->seed,
+                                     "", fuzz->folders[1], 1, path);
                 if (pass == 1 || access(path, F_OK) == 0) {
                     keep(fuzz, arm, finding);
                 }
@@ -329,6 +335,7 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
     struct bz_replay_report report;
     struct bz_trace trace;
     char path[PATH_MAX];
+    char error[BZ_ERROR_BYTES];
     if (fuzz->has_failed || !bz_tally_note_strikes(fuzz->arm->target->situations, mark)) {
         return;
     }
@@ -336,8 +343,11 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
     bz_trace_init(&trace);
     if (bz_record(&program, mark->seed, &trace, &report) && trace.digest == mark->digest &&
         trace.event_count < BZ_TRACE_EVENTS_MAX) {
-        fuzz->has_failed = bz_findings_write_trace(fuzz->name, &trace, mark->seed, "",
-                                                   fuzz->folders[2], path) != BZ_EXIT_OK;
+        fuzz->has_failed = !bz_folder_write_trace(&trace, mark->seed, "", fuzz->folders[2], path,
+                                                  error, sizeof error);
+        if (fuzz->has_failed) {
+            bz_cli_fail(fuzz->name, BZ_EXIT_USAGE, "%s", error);
+        }
     }
     bz_trace_fini(&trace);
 }

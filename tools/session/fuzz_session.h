@@ -12,9 +12,8 @@
 #ifndef BZ_TOOLS_SESSION_FUZZ_SESSION_H
 #define BZ_TOOLS_SESSION_FUZZ_SESSION_H
 
-#include "tools/cli/progress.h"
+#include "tools/report/findings_output.h"
 #include "tools/session/checkpoint_file.h"
-#include "tools/session/findings.h"
 
 #define BZ_FUZZ_TARGETS_MAX 256u
 #define BZ_FUZZ_ARMS_MAX 999u /* numbers of checkpoints */
@@ -55,7 +54,7 @@ struct bz_fuzz {
     uint32_t arm_count;
     struct bz_fuzz_finding *findings; /* in order of time */
     uint32_t finding_count;
-    int code; /* the worst of the findings */
+    struct bz_findings_output output;
     /* Of the session. */
     char folders[3][PATH_MAX]; /* of the campaign, findings, corpus */
     uint64_t began_ns;

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "sim/program/settings.h"
+#include "sim/session/folder.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/progress.h"
 #include "tools/plugin/plugins.h"
 #include "tools/session/checkpoint_file.h"
-#include "tools/session/findings.h"
 #include "traces/text.h"
 
 #define NUMBER_MAX 1000u
@@ -120,16 +120,14 @@ void bz_search_file_write(struct bz_search_file *file, const struct bz_search *s
     struct writing writing = {&file->checkpoint, search};
     uint64_t now_ns = bz_wall_ns();
     bool is_first = file->path[0] == '\0';
-    int lock = is_first ? bz_findings_lock_folder(file->folder) : -1;
+    int lock = is_first ? bz_folder_lock(file->folder) : -1;
     for (unsigned number = 1; is_first && (number == 1 || exists(file->path)); number++) {
         set_path(file, number);
     }
     file->checkpoint.spent_ms = file->before_ms + (now_ns - file->began_ns) / 1000000;
     bool is_written = bz_file_replace_by(file->path, write_content, &writing);
     int problem = errno;
-    if (lock >= 0) {
-        close(lock);
-    }
+    bz_folder_unlock(lock);
     if (!is_written && !file->has_failed) {
         bz_cli_fail(file->name, BZ_EXIT_USAGE, "%s: cannot be written: %s%s", file->path,
                     strerror(problem),

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "sim/program/token.h"
+#include "sim/session/findings.h"
 #include "tools/cli/cli.h"
-#include "tools/session/findings.h"
 #include "traces/text.h"
 
 /* --- the smallest run ------------------------------------------------------------------------- */
@@ -12,10 +12,10 @@
 static int shrink(struct bz_explanation *explanation, const char *command) {
     struct bz_shrink_config config = {.program = &explanation->run->program,
                                       .trace = &explanation->run->trace,
-                                      .budget = {.stop = &bz_interrupt_requested}};
+                                      .budget =
+                                          bz_search_limits_begin(&(struct bz_search_limits){0})};
     struct bz_shrink_result *shrunk = &explanation->shrunk;
     char text[BZ_ERROR_BYTES];
-    bz_time_limit_begin(BZ_SEARCH_SECONDS);
     bool is_ok = bz_shrink(&config, shrunk);
     (void)bz_time_limit_end();
     if (!is_ok) {

@@ -4,8 +4,8 @@
  * A strict replay demands the same events, so it diverges as soon as the code has changed. Here the
  * choices are made leniently: one that no longer fits is the default. What counts is whether the
  * run fails. */
-#ifndef BZ_TOOLS_SESSION_TRANSFER_H
-#define BZ_TOOLS_SESSION_TRANSFER_H
+#ifndef BZ_SIM_SESSION_TRANSFER_H
+#define BZ_SIM_SESSION_TRANSFER_H
 
 #include <stdbool.h>
 
@@ -39,7 +39,7 @@ struct bz_carry {
  * strict replay comes first, and what it confirms is not carried. The trace must outlive `carry`,
  * which the caller releases in any case. */
 void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
-              const struct bz_variant *variant);
+              const struct bz_catalog *catalog, const struct bz_variant *variant);
 void bz_carry_fini(struct bz_carry *carry);
 
 /* The *.json of a folder in the order of their names; the caller frees the entries and the list.

@@ -1,10 +1,9 @@
-#include "tools/session/transfer.h"
+#include "sim/session/transfer.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/cli/cli.h"
 #include "traces/text.h"
 
 const char *bz_carry_name(enum bz_carry_result result) {
@@ -37,7 +36,7 @@ static enum bz_carry_result failure(const struct bz_carry *carry) {
 }
 
 void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
-              const struct bz_variant *variant) {
+              const struct bz_catalog *catalog, const struct bz_variant *variant) {
     struct bz_trace named = *trace; /* a shallow copy */
     char *error = carry->message;
     *carry = (struct bz_carry){.result = BZ_CARRY_REFUSED};
@@ -46,12 +45,12 @@ void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
         named.variant = variant->name;
     }
     if ((variant != NULL &&
-         !bz_trace_is_offered(trace, &bz_cli_catalog, variant, error, sizeof carry->message)) ||
+         !bz_trace_is_offered(trace, catalog, variant, error, sizeof carry->message)) ||
         !is_one_run_enough(trace, error, sizeof carry->message)) {
         carry->result = BZ_CARRY_NOT_APPLICABLE;
         return;
     }
-    if (!bz_trace_program(&named, &bz_cli_catalog, &carry->program, error, sizeof carry->message)) {
+    if (!bz_trace_program(&named, catalog, &carry->program, error, sizeof carry->message)) {
         return;
     }
     if (variant == NULL) {

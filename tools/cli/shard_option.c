@@ -1,4 +1,4 @@
-#include "tools/session/shard.h"
+#include "tools/cli/shard_option.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

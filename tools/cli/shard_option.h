@@ -1,6 +1,6 @@
 /* The option --shard: which part of a campaign a process runs. */
-#ifndef BZ_TOOLS_SESSION_SHARD_H
-#define BZ_TOOLS_SESSION_SHARD_H
+#ifndef BZ_TOOLS_CLI_SHARD_OPTION_H
+#define BZ_TOOLS_CLI_SHARD_OPTION_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* The traces of a folder are tried before the first seed, as Hypothesis tries what failed before.
  *
  * `run --corpus`: every trace of the campaign's scenario is carried over to the campaign's variant
- * (carry.h). One that fails ends the session before the campaign begins, unless it is to keep
+ * (transfer.h). One that fails ends the session before the campaign begins, unless it is to keep
  * going. A file that cannot be read is an error.
  *
  * `run --out`: so is every trace of a violation that an earlier campaign of the same scenario and
@@ -11,16 +11,16 @@
  * Each has the settings that it was recorded with. These runs are no part of the campaign: its
  * seeds, its counts, its digest, its findings and its checkpoint are the same with and without
  * them. One that fails is a violation for the exit status. */
-#ifndef BZ_TOOLS_SESSION_STORED_TRACES_H
-#define BZ_TOOLS_SESSION_STORED_TRACES_H
+#ifndef BZ_SIM_SESSION_STORED_TRACES_H
+#define BZ_SIM_SESSION_STORED_TRACES_H
 
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/program/catalog.h"
 #include "sim/program/program.h"
-#include "tools/report/text_output.h"
-#include "traces/json.h"
+#include "sim/session/folder.h"
 #include "traces/trace.h"
 
 #define BZ_STORED_MAX 16u /* failures that are kept */
@@ -38,8 +38,9 @@ struct bz_stored_failure {
 };
 
 struct bz_stored {
-    bool is_own;    /* of --out */
-    uint64_t tried; /* of the scenario, and applicable */
+    const struct bz_catalog *catalog; /* set by the caller */
+    bool is_own;                      /* of --out; likewise */
+    uint64_t tried;                   /* of the scenario, and applicable */
     uint64_t failed;
     uint64_t passed;
     uint64_t unfit;  /* of these, choices no longer fit: the schedule is another one */
@@ -50,28 +51,12 @@ struct bz_stored {
     struct bz_stored_failure failures[BZ_STORED_MAX]; /* the first of them */
 };
 
-/* Tries the traces of the folder; `is_own`: those that earlier campaigns kept in that of --out. An
- * exit code; not BZ_EXIT_OK after a message: a resource ran out, or the folder, or a trace of it,
- * cannot be read and is not own. */
-int bz_stored_try(struct bz_stored *stored, const char *name, const char *folder,
-                  const struct bz_program *program, bool is_own);
+/* Tries the traces of the folder. Not BZ_TROUBLE_NONE with a message: a resource ran out, or the
+ * folder, or a trace of it, cannot be read and is not own. */
+enum bz_trouble bz_stored_try(struct bz_stored *stored, const char *folder,
+                              const struct bz_program *program, char *error, size_t error_bytes);
 
 /* Whether two folders are one. */
 bool bz_stored_is_same_folder(const char *a, const char *b);
-
-/* Says on stderr what became of them, a line for each outcome. `is_quiet`: of failures alone. */
-void bz_stored_say_own(const struct bz_stored *stored, const char *name,
-                       const struct bz_program *program, bool is_quiet);
-
-/* Prints those that failed, with the command that shows each, and a summary unless `is_quiet`. */
-void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
-                     bool is_quiet);
-
-/* Adds the command that shows one that failed. */
-void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
-                           const struct bz_program *program);
-
-/* Adds the same to a document, under this key. */
-void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key);
 
 #endif

@@ -1,0 +1,56 @@
+/* The output of commands that keep findings: what is found, how far shrinking is, and what went
+ * wrong. All of it goes to stderr. */
+#ifndef BZ_TOOLS_REPORT_FINDINGS_OUTPUT_H
+#define BZ_TOOLS_REPORT_FINDINGS_OUTPUT_H
+
+#include "sim/session/findings.h"
+#include "tools/cli/progress.h"
+
+struct bz_parse;
+
+/* Options of commands: how far a finding is shrunk. */
+#define BZ_SEARCH_OPTIONS(type, member)                                                            \
+    {"shrink-steps",                                                                               \
+     "N",                                                                                          \
+     "Steps that may be spent on the smallest run that fails as a finding does, and as many on "   \
+     "its FIFO witness (as many as take about 10 s)",                                              \
+     BZ_OPTION_NUMBER,                                                                             \
+     offsetof(type, member.steps),                                                                 \
+     .is_once = true,                                                                              \
+     .least = 1,                                                                                   \
+     .most = UINT64_MAX},                                                                          \
+    {                                                                                              \
+        "shrink-time", "TIME",                                                                     \
+            "Stop either search after this time; what is found until then depends on the machine " \
+            "(60s)",                                                                               \
+            BZ_OPTION_PARSED, offsetof(type, member), .is_once = true,                             \
+                                                      .parse = bz_search_limits_parse_time         \
+    }
+void bz_search_limits_parse_time(struct bz_parse *state, void *target, const char *option,
+                                 char *text);
+
+struct bz_findings_output {
+    const char *name; /* for messages */
+    bool is_quiet;    /* no progress, and no announcement */
+    int lack_code;    /* of something that ran out; 0: BZ_EXIT_INTERNAL, as bz_cli_fail() has it */
+    int code;         /* the worst exit code so far */
+    bool is_shown;    /* the progress has begun */
+    struct bz_progress progress;
+};
+
+/* The output becomes that of the findings. */
+void bz_findings_output_begin(struct bz_findings_output *output, struct bz_kept_findings *kept);
+
+/* Prints a message, and returns the exit code, which counts as well; BZ_EXIT_OK and no message for
+ * BZ_TROUBLE_NONE. */
+int bz_findings_output_trouble(struct bz_findings_output *output, enum bz_trouble trouble,
+                               const char *message);
+
+/* Says what the `place`-th is, before anything is searched for it. */
+void bz_findings_announce(const struct bz_findings_output *output,
+                          const struct bz_kept_findings *kept, uint32_t place);
+
+/* Shows on `context`, a struct bz_findings_output, how far shrinking is. */
+bz_shrink_progress_fn bz_findings_show_shrinking;
+
+#endif

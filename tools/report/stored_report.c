@@ -1,0 +1,129 @@
+#include "tools/report/stored_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/cli/cli.h"
+#include "tools/plugin/plugins.h"
+#include "tools/report/diagnosis.h"
+
+/* "2 stored traces of contended pass now" */
+static void say(const char *name, uint64_t number, const struct bz_program *program,
+                const char *singular, const char *plural) {
+    if (number > 0) {
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "%" PRIu64 " stored trace%s of %s %s", number,
+                          number == 1 ? "" : "s", program->scenario->name,
+                          number == 1 ? singular : plural);
+    }
+}
+
+void bz_stored_say_own(const struct bz_stored *stored, const char *name,
+                       const struct bz_program *program, bool is_quiet) {
+    if (stored->failed > 0) {
+        const struct bz_stored_failure *first = &stored->failures[0];
+        (void)bz_cli_fail(name, BZ_EXIT_OK,
+                          "%" PRIu64 " stored trace%s of %s still fail%s: %s, step %" PRIu64
+                          " of '%s'%s",
+                          stored->failed, stored->failed == 1 ? "" : "s", program->scenario->name,
+                          stored->failed == 1 ? "s" : "", first->oracle, first->step, first->path,
+                          stored->failed == 1 ? "" : " is the first");
+    }
+    if (is_quiet) {
+        return;
+    }
+    say(name, stored->passed - stored->unfit, program, "passes now", "pass now");
+    say(name, stored->unfit, program, "diverges: some of its choices no longer fit; it passes",
+        "diverge: some of their choices no longer fit; they pass");
+    say(name, stored->cut, program, "was cut short by its step limit, and proves nothing",
+        "were cut short by their step limit, and prove nothing");
+    say(name, stored->other, program, "is of the order any, and was not tried",
+        "are of the order any, and were not tried");
+    say(name, stored->slower, program, "has more lag than --max-lag allows, and was not tried",
+        "have more lag than --max-lag allows, and were not tried");
+    if (stored->is_cut_off) {
+        (void)bz_cli_fail(name, BZ_EXIT_OK, "more than %u stored traces: the rest was not tried",
+                          BZ_STORED_OWN_MAX);
+    }
+}
+
+static uint64_t kept(const struct bz_stored *stored) {
+    return stored->failed < BZ_STORED_MAX ? stored->failed : BZ_STORED_MAX;
+}
+
+void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
+                           const struct bz_program *program) {
+    char quoted[4 * PATH_MAX];
+    bz_text_add(text, "%s", bz_cli_replay);
+    bz_plugins_add_options(text, program->scenario, program->variant);
+    bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
+    if (is_program && !failure->is_same_run) { /* else it is no command of the program */
+        bz_text_add(text, " --variant %s", program->variant->name);
+    }
+    bool is_variable = bz_cli_replay[strlen(bz_cli_replay) - 1] == '=';
+    bz_text_add(text, "%s%s%s", is_variable ? "" : " ",
+                bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
+}
+
+/* `has_timeline`: else the message alone. */
+static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
+                          bool has_timeline) {
+    struct bz_text command = {0};
+    bool has_object = failure->object[0] != '\0';
+    printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
+           failure->is_as_recorded ? " as recorded" : "", failure->oracle,
+           has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
+    if (has_timeline) {
+        printf("\n");
+        bz_diagnosis_print(
+            stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
+    } else {
+        printf("  %s\n", failure->message);
+    }
+    bz_stored_add_command(&command, failure, program);
+    printf("  replay  %s\n\n", command.bytes);
+    bz_text_fini(&command);
+}
+
+/* The first one has its timeline: the others are often the same run, made smaller. */
+void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,
+                     bool is_quiet) {
+    for (uint64_t index = 0; index < kept(stored); index++) {
+        print_failure(&stored->failures[index], program, index == 0);
+    }
+    if (!is_quiet) {
+        printf("stored traces: %" PRIu64 " tried, %" PRIu64 " failed\n", stored->tried,
+               stored->failed);
+        if (stored->unfit > 0) {
+            printf("  of those that passed, %" PRIu64 " diverged: some choices did not fit\n",
+                   stored->unfit);
+        }
+        if (stored->other > 0) {
+            printf("  %" PRIu64 " of order any: not tried, because this campaign's order is fifo\n",
+                   stored->other);
+        }
+        printf("\n");
+    }
+}
+
+void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key) {
+    struct bz_json *root = bz_json_add_object(object, key);
+    bz_json_add_number(root, "tried", stored->tried);
+    bz_json_add_number(root, "failed", stored->failed);
+    bz_json_add_number(root, "passed", stored->passed);
+    bz_json_add_number(root, "unfit", stored->unfit);
+    bz_json_add_number(root, "cut_short", stored->cut);
+    bz_json_add_number(root, "other_order", stored->other);
+    bz_json_add_number(root, "more_lag", stored->slower);
+    struct bz_json *array = bz_json_add_array(root, "failures");
+    for (uint64_t index = 0; index < kept(stored); index++) {
+        const struct bz_stored_failure *failure = &stored->failures[index];
+        struct bz_json *item = bz_json_append_object(array);
+        bz_json_add_string(item, "trace", failure->path);
+        bz_json_add_bool(item, "as_recorded", failure->is_as_recorded);
+        bz_json_add_string(item, "oracle", failure->oracle);
+        bz_json_add_string(item, "object", failure->object[0] != '\0' ? failure->object : NULL);
+        bz_json_add_number(item, "step", failure->step);
+        bz_json_add_string(item, "message", failure->message);
+    }
+}
