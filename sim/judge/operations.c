@@ -68,16 +68,10 @@ __attribute__((hot, noinline)) void bz_judge_note_call(struct bz_judge *judge) {
         bz_judge_noted(judge, event);
         return;
     }
+    bz_shadow_clear_task(task, BZ_LIFE_OP);
     task->op = event.op;
-    task->called_step = task->next_step;
-    task->owes_wake = 0;
-    task->was_granted = false;
-    task->was_passed_over = false;
     task->object = event.object;
-    task->cancelled_in_op = false;
-    task->may_answer = false;
-    task->op_requests = 0;
-    task->overtaken = 0;
+    task->called_step = task->next_step;
     struct bz_shadow_object *object = bz_shadow_mark_dirty(shadow, event.object);
     bz_judge_ask(
         judge,

@@ -14,26 +14,11 @@ bool bz_snapshot_is_supported(void) {
 
 /* --- forgetting ------------------------------------------------------------------------------- */
 
-/* Clears fields that only a finished operation or release of the task needed. */
 static void forget_task(struct bz_shadow_task *task) {
-    task->next_step = 0;
-    task->called_step = task->op == BZ_OP_NONE ? 0 : UINT32_MAX; /* it has waited */
-    task->over_released_before = 0;
-    task->took_back = false;
-    task->gave_up = false;
-    if (task->phase != BZ_PHASE_SUSPENDED) {
-        task->wait = 0;
-        task->await = 0;
-        task->inside = 0;
-    }
-    if (task->op == BZ_OP_NONE) {
-        task->arrival = 0;
-        task->overtaken = 0;
-        task->owes_wake = 0;
-        task->was_granted = false;
-        task->was_passed_over = false;
-        task->cancelled_in_op = false;
-    }
+    bool is_inside = task->op != BZ_OP_NONE;
+    bz_shadow_clear_task(task, BZ_LIFE_NEVER | (is_inside ? 0 : BZ_LIFE_OP) |
+                                   (task->phase == BZ_PHASE_SUSPENDED ? 0 : BZ_LIFE_WAIT));
+    task->called_step = is_inside ? UINT32_MAX : 0; /* it has waited */
 }
 
 /* Wake-ups so far matter only where they are compared with a number: with what a task is owed, and,
@@ -55,14 +40,7 @@ static void forget_object(struct bz_shadow *shadow, uint32_t number) {
     bz_shadow_close_gaps(shadow, object);
     memset(object->line + object->line_end, 0,
            (object->line_capacity - object->line_end) * sizeof *object->line);
-    object->handed_on = 0;
-    object->return_task = 0;
-    object->return_step = 0;
-    object->return_status = 0;
-    object->view = (struct bz_permit_view){0};
-    object->shows_locked = false;
-    object->had_last = 0;
-    memset(object->handed, 0, sizeof object->handed);
+    bz_shadow_clear_object(object, BZ_LIFE_NEVER);
     forget_wakes(shadow, number);
 }
 

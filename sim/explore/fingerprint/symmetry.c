@@ -285,12 +285,25 @@ static void label_references(const struct bz_print *print, const uint32_t *numbe
     }
 }
 
+/* True if a field of the object names a task, and no sum takes account of that. */
+static bool names_task(const struct bz_shadow_object *object) {
+    bool names = false;
+#define NAMES_DATA(life, value)
+#define NAMES_LINE(life, value)
+#define NAMES_TASK(life, value) IS_##life(names |= (value) != BZ_NO_TASK)
+#define IS_NEVER(test) /* it is 0 in every state */
+#define IS_ALWAYS(test) test;
+#define OBJECT(type, name, bits, writer, life, reference) NAMES_##reference(life, object->name)
+#include "sim/judge/shadow/fields.h"
+    return names;
+}
+
 /* The new numbers of those in the lines; others follow the interchangeable ones. */
 static bool label_lines(const struct bz_symmetry *symmetry, const struct bz_shadow *shadow,
                         const uint32_t *numbers, uint64_t *labels, size_t *count) {
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         const struct bz_shadow_object *object = &shadow->objects[number];
-        if (object->line_end > BZ_ALIKE_MAX || object->over_released_by != BZ_NO_TASK) {
+        if (object->line_end > BZ_ALIKE_MAX || names_task(object)) {
             return false;
         }
         for (uint32_t place = 0; place < object->line_end; place++) {

@@ -86,7 +86,12 @@ static void give_to_tasks(struct bz_printer *printer, const struct bz_world *wor
     struct bz_shadow_task record;
     struct bz_task block;
     memset(&record, 0xff, sizeof record);
-    record.name_index = 0;
+#define KEEP_DATA(life, clear)
+#define KEEP_NUMBER(life, clear) clear;
+#define KEEP_TASK(life, clear) KEEP_TASK_##life
+#define KEEP_TASK_NEVER /* another life does not compile: no sum takes account of that task */
+#define TASK(type, name, bits, writer, life, reference) KEEP_##reference(life, record.name = 0)
+#include "sim/judge/shadow/fields.h"
     memset(&block, 0xff, sizeof block);
     block.name_index = 0;
     block.actor.id = 0;

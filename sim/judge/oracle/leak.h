@@ -20,12 +20,12 @@ static inline uint32_t leak_excused(const struct bz_judge *judge) {
 static inline uint32_t leak_next(struct bz_judge *judge, uint32_t number, uint32_t *queued) {
     uint32_t excused = leak_excused(judge);
     while (++number <= judge->shadow.object_count) {
-        struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+        const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
         *queued = 0;
         if (object->look.view != NULL) {
-            object->view = (struct bz_permit_view){.level = 0};
-            object->look.view(object->look.instance, &object->view);
-            *queued = object->view.queued;
+            struct bz_permit_view view = {.level = 0};
+            object->look.view(object->look.instance, &view);
+            *queued = view.queued;
         } else if (object->look.queued != NULL) {
             *queued = object->look.queued(object->look.instance);
         }

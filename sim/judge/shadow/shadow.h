@@ -31,6 +31,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "sim/choice/pcg.h"
 #include "sim/judge/event.h"
@@ -70,39 +71,8 @@ enum bz_inside {
 #endif
 
 struct bz_shadow_task {
-    const char *name_base; /* the task's name; it outlives the task */
-    uint32_t name_index;
-    uint32_t object;               /* of the operation it is in; 0: none */
-    uint32_t arrival;              /* its place in the object's line */
-    uint32_t holdings;             /* permits it owns, over all objects */
-    uint32_t overtaken;            /* later arrivals granted during the acquire it is in */
-    uint32_t over_released_before; /* over_released_by before its last release */
-    uint32_t cancels;              /* requests accepted in its life */
-    uint32_t owes_wake;  /* it was notified, then cancelled: the wakes must reach this number */
-    uint32_t next_step;  /* number of its next step; 1 is the first */
-    uint8_t phase;       /* enum bz_phase */
-    uint8_t op;          /* enum bz_op it is inside, BZ_OP_NONE outside */
-    uint8_t wait;        /* enum bz_wait, while suspended */
-    uint8_t await;       /* enum bz_await, while suspended */
-    uint8_t inside;      /* enum bz_inside, while suspended */
-    bool is_live;        /* it stands in its object's line */
-    uint8_t op_requests; /* cancels asked for in the current operation, and not taken back there */
-    bool is_freed : 1;   /* it is done, and its number is no longer valid */
-    bool is_helper : 1;  /* it belongs to the code under test */
-    bool is_protected : 1; /* no cancel is injected into it */
-    bool may_answer : 1;   /* the current operation need not return BZ_CANCELLED after a cancel */
-    bool was_passed_over : 1; /* a notification left it asleep in the wait that it is in */
-    bool was_overtaken : 1;   /* since it became ready to run */
-    bool waits_on : 1;        /* with an undelivered request: its wait cannot be cancelled */
-    uint8_t spare : 1;        /* always 0 */
-    bool cancel_pending;      /* an accepted request is undelivered */
-    bool cancelled_in_op;     /* an await inside the current operation returned BZ_CANCELLED */
-    bool was_granted;         /* woken for what it waits for, inside the current operation */
-    bool took_back;           /* its last release lowered the holders */
-    bool gave_up;             /* and lowered its own holdings */
-    bool tries;               /* its put or get must not wait */
-    uint16_t excused;         /* further statuses that the current operation may return, as bits */
-    uint32_t called_step;     /* next_step at the call of the current operation */
+#define TASK(type, name, bits, writer, life, reference) type name bits;
+#include "sim/judge/shadow/fields.h"
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bz_shadow_task) == 64,
                "a power of two, so that indexing is a shift");
@@ -125,52 +95,21 @@ enum bz_object_kind {
  * hand-offs. Beyond, every hand-off is added up, as often as it happens. */
 #define BZ_HANDOFF_TASKS 11u /* its square fits two words */
 
+/* The tasks that are suspended inside acquire. */
+#define BZ_TASKS_INSIDE                                                                            \
+    union {                                                                                        \
+        uint32_t inside[BZ_INSIDE_COUNT];                                                          \
+        struct {                                                                                   \
+            uint32_t polling;   /* on no wake-up: time, a yield */                                 \
+            uint32_t waiting;   /* W */                                                            \
+            uint32_t woken;     /* R */                                                            \
+            uint32_t cancelled; /* C */                                                            \
+        };                                                                                         \
+    }
+
 struct bz_shadow_object {
-    const char *name;
-    struct bz_introspection look;
-    enum bz_object_kind kind : 8;
-    enum bz_primitive primitive : 8;
-    bool counts_wakes;     /* condition: wakes must equal wakes_due after every step */
-    uint8_t return_status; /* of the last acquire that returned, see below */
-    uint32_t claims;
-    uint64_t permits; /* at the start, plus net releases of a plain semaphore */
-    uint64_t size;    /* permits at the start, parties, most items; BZ_SIZE_MODELLED */
-    uint64_t holders;
-    uint32_t quorum;    /* barrier: this many live tasks open it; else 0 */
-    bool is_counted;    /* a wait that returns BZ_OK raises the holders */
-    bool is_strict;     /* newcomers pass no waiter, not even a woken task */
-    bool is_owned;      /* and the task's holdings */
-    bool never_stuck;   /* not judged by lost-wakeup: a condition's lock, a closed queue */
-    uint32_t wakes;     /* grants by wake-up so far */
-    uint32_t wakes_due; /* condition: how many there should be */
-    uint32_t had_last;  /* the task that had it last; 0: none */
-    uint32_t live;      /* tasks in the line that are live */
-    union {             /* tasks that are suspended inside acquire */
-        uint32_t inside[BZ_INSIDE_COUNT];
-        struct {
-            uint32_t polling;   /* on no wake-up: time, a yield */
-            uint32_t waiting;   /* W */
-            uint32_t woken;     /* R */
-            uint32_t cancelled; /* C */
-        };
-    };
-    uint32_t *line;
-    uint32_t line_end;
-    uint32_t line_capacity;
-    uint32_t first_live;  /* no live task stands before it */
-    uint32_t handed_on;   /* in this step a woken waiter took what it was woken for; tasks before
-                             this place of the line came before that */
-    uint32_t first_woken; /* no woken task stands before it */
-    uint32_t return_task; /* the last acquire that returned: whose, in which step, with what */
-    uint32_t return_step;
-    uint32_t over_released_by; /* released without a holder in this step; BZ_NO_TASK: none */
-    bool refines;              /* the executable specification judges it */
-    bool shows_locked;         /* the result of locked(), if it is judged, after the current step */
-    bool was_overtaken;        /* a waiter, since one that is woken or polls last ran */
-    uint8_t order;             /* enum bz_queue_order of a queue's items */
-    uint32_t partner;          /* items: its slots, slots: its items, condition: its lock; 0 */
-    struct bz_permit_view view; /* after the current step, if that named it */
-    uint64_t handed[2]; /* bit BZ_HANDOFF_TASKS * from + to: it went from this task to that one */
+#define OBJECT(type, name, bits, writer, life, reference) type name bits;
+#include "sim/judge/shadow/fields.h"
 };
 
 /* The waiters that the last grant passed over; see bz_order_of_grant(). */
@@ -204,6 +143,28 @@ struct bz_shadow {
 #if UINTPTR_MAX > UINT32_MAX
 #pragma GCC diagnostic pop
 #endif
+
+/* The lives of fields, as bits. */
+#define BZ_LIFE_WAIT 1u
+#define BZ_LIFE_OP 2u
+#define BZ_LIFE_NEVER 4u
+#define BZ_IN_LIFE_ALWAYS(lives, clear)
+#define BZ_IN_LIFE_COUNT(lives, clear)
+#define BZ_IN_LIFE_WAIT(lives, clear) ((lives)&BZ_LIFE_WAIT) != 0 ? (void)(clear) : (void)0;
+#define BZ_IN_LIFE_OP(lives, clear) ((lives)&BZ_LIFE_OP) != 0 ? (void)(clear) : (void)0;
+#define BZ_IN_LIFE_NEVER(lives, clear) ((lives)&BZ_LIFE_NEVER) != 0 ? (void)(clear) : (void)0;
+
+/* Clears the fields of these lives. */
+static inline void bz_shadow_clear_task(struct bz_shadow_task *task, unsigned lives) {
+#define TASK(type, field, bits, writer, life, reference) BZ_IN_LIFE_##life(lives, task->field = 0)
+#include "sim/judge/shadow/fields.h"
+}
+
+static inline void bz_shadow_clear_object(struct bz_shadow_object *object, unsigned lives) {
+#define OBJECT(type, field, bits, writer, life, reference)                                         \
+    BZ_IN_LIFE_##life(lives, memset(&object->field, 0, sizeof object->field))
+#include "sim/judge/shadow/fields.h"
+}
 
 /* Begins an empty shadow state. The caller resets `mem`, which holds nothing else. */
 void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem);
