@@ -1,6 +1,5 @@
 /* Shared by the runtime's own files. Not installed; driver.h is the contract for users. sim/native
- * also reads it, to take snapshots of a loop and to inline bz_driver_step(), and so does
- * scenarios/bare_loop.c, to be as fast. */
+ * also reads it, to take snapshots of a loop and to inline bz_driver_step(). */
 #ifndef BZ_RUNTIME_INTERNAL_H
 #define BZ_RUNTIME_INTERNAL_H
 

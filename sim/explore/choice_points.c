@@ -22,7 +22,7 @@ struct bz_choice_point *bz_search_add_point(struct bz_search *search,
 
 static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_choice_kind kind,
                                               uint64_t bound) {
-    if (search->cursor == search->point_count) {
+    if (search->cursor == search->point_count && !search->is_repeating) {
         bool is_yields = search->world->draws_yields && bz_search_has(search, BZ_REDUCE_YIELDS);
         bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX && !is_yields;
         struct bz_choice_point new_point = {.bound = bound,
@@ -34,18 +34,22 @@ static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_
             return &search->spare;
         }
     }
-    const struct bz_choice_point *point = &search->points[search->cursor++];
-    if (__builtin_expect((point->bound != bound) | (point->kind != kind), 0)) {
+    const struct bz_choice_point *point = &search->points[search->cursor];
+    if (search->cursor == search->point_count || point->bound != bound || point->kind != kind) {
         search->is_unrepeatable = true; /* the same prefix led elsewhere before */
         search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
         return &search->spare;
     }
+    search->cursor++;
     return point;
 }
 
-uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
-                          const char *label) {
-    struct bz_search *search = bz_container_of(chooser, struct bz_search, chooser);
+static void begin(void *state, const struct bz_strategy_start *start) {
+    *(struct bz_search **)state = start->context;
+}
+
+static uint64_t choose(void *state, enum bz_choice_kind kind, uint64_t bound, const char *label) {
+    struct bz_search *search = *(struct bz_search **)state;
     const struct bz_choice_point *point = point_of(search, kind, bound);
     if (point->is_sampled) {
         search->result->sampled_draw = label;
@@ -53,25 +57,16 @@ uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, 
     return point->chosen;
 }
 
-static void chooser_begin(void *state, const struct bz_strategy_start *start) {
-    *(struct bz_chooser **)state = start->context;
-}
-
-static uint64_t choose(void *state, enum bz_choice_kind kind, uint64_t bound, const char *label) {
-    struct bz_chooser *chooser = *(struct bz_chooser **)state;
-    return chooser->choose(chooser, kind, bound, label);
-}
-
-static uint32_t chooser_next(void *state, const struct bz_ready *ready, uint32_t count,
-                             uint32_t step) {
+static uint32_t choose_next(void *state, const struct bz_ready *ready, uint32_t count,
+                            uint32_t step) {
     (void)ready;
     (void)step;
     return (uint32_t)choose(state, BZ_CHOICE_NEXT, count, NULL);
 }
 
 /* A cancel of a task that has ended uses up a cancel and changes nothing else. They come last. */
-static uint32_t chooser_cancel(void *state, const struct bz_cancel_candidate *candidates,
-                               uint32_t count, uint32_t step, uint32_t cancel_point) {
+static uint32_t choose_cancel(void *state, const struct bz_cancel_candidate *candidates,
+                              uint32_t count, uint32_t step, uint32_t cancel_point) {
     (void)step;
     (void)cancel_point;
     while (count > 0 && candidates[count - 1].window == BZ_WINDOW_DONE) {
@@ -80,29 +75,29 @@ static uint32_t chooser_cancel(void *state, const struct bz_cancel_candidate *ca
     return (uint32_t)choose(state, BZ_CHOICE_CANCEL, (uint64_t)count + 1, NULL);
 }
 
-static bool chooser_jump(void *state, uint32_t step) {
+static bool choose_jump(void *state, uint32_t step) {
     (void)step;
     return choose(state, BZ_CHOICE_DELAY, 2, NULL) != 0;
 }
 
-static uint64_t chooser_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
-                             uint32_t step) {
+static uint64_t choose_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                            uint32_t step) {
     (void)kind;
     (void)step;
     return choose(state, BZ_CHOICE_DATA, draw->bound, draw->label);
 }
 
-const struct bz_strategy bz_chooser_strategy = {
+const struct bz_strategy bz_search_strategy = {
     .name = "explore",
     .summary = "every choice, one after the other",
-    .state_bytes = sizeof(struct bz_chooser *),
-    .begin = chooser_begin,
-    .next = chooser_next,
+    .state_bytes = sizeof(struct bz_search *),
+    .begin = begin,
+    .next = choose_next,
     .cancel_gap = bz_gap_none,
-    .cancel = chooser_cancel,
+    .cancel = choose_cancel,
     .jump_gap = bz_gap_none,
-    .jump = chooser_jump,
-    .draw = chooser_draw,
+    .jump = choose_jump,
+    .draw = choose_draw,
 };
 
 /* --- the next combination of choices ---------------------------------------------------------- */

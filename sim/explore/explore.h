@@ -200,10 +200,4 @@ bool bz_explore_is_complete(const struct bz_explore_result *result);
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
                        struct bz_program *repeat, struct bz_finding *found);
 
-/* The binary logarithm of the number of schedules, estimated by `probes` random descents (Knuth,
- * 1975); fewer if `*stop` is not 0 (NULL: no stop). BZ_EXPLORE_NO_ESTIMATE without memory. */
-#define BZ_EXPLORE_NO_ESTIMATE UINT32_MAX
-uint32_t bz_explore_estimate_log2(const struct bz_program *program, uint32_t probes,
-                                  const volatile sig_atomic_t *stop);
-
 #endif

@@ -13,14 +13,35 @@
 
 /* --- one transition --------------------------------------------------------------------------- */
 
-static void set_up(struct bz_search *search) {
+static void *set_up(struct bz_search *search, struct bz_world *world) {
     const struct bz_program *program = search->config->program;
-    bz_judge_begin(search->world->judge, &(struct bz_run_start){.strategy = &bz_chooser_strategy,
-                                                                .context = &search->chooser});
-    bz_snapshot_begin(search->world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
+    bz_judge_begin(world->judge,
+                   &(struct bz_run_start){.strategy = &bz_search_strategy, .context = search});
+    bz_snapshot_begin(world, bz_search_has(search, BZ_REDUCE_SNAPSHOTS),
                       bz_search_has(search, BZ_REDUCE_STATES));
-    search->program_state = program->scenario->setup(search->world, &program->args);
-    bz_judge_end_step(search->world->judge);
+    void *state = program->scenario->setup(world, &program->args);
+    bz_judge_end_step(world->judge);
+    return state;
+}
+
+/* States are normalized where the search did so, because that clears what events count. */
+void *bz_search_repeat(struct bz_search *search, struct bz_world *world,
+                       const struct bz_frame *last) {
+    const struct bz_frame *frame = &search->root;
+    search->cursor = 0;
+    search->is_repeating = true;
+    void *state = set_up(search, world);
+    search->is_unrepeatable |= world->judge->digest != frame->digest;
+    while (frame != last && !search->is_unrepeatable) {
+        frame = frame->child;
+        if (bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
+            bz_snapshot_normalize(world);
+        }
+        (void)bz_world_step(world);
+        search->is_unrepeatable |= world->judge->digest != frame->digest;
+    }
+    search->is_repeating = false;
+    return state;
 }
 
 /* What the first set-up says about the reductions. */
@@ -46,14 +67,7 @@ static void go_back(struct bz_search *search) {
         search->world->judge->digest = BZ_DIGEST_SEED; /* as after bz_snapshot_normalize() */
         return;
     }
-    search->cursor = 0;
-    set_up(search);
-    search->is_unrepeatable |= search->world->judge->digest != search->root.digest;
-    for (const struct bz_frame *frame = search->root.child;
-         frame != search->top && !search->is_unrepeatable; frame = frame->child) {
-        (void)bz_world_step(search->world);
-        search->is_unrepeatable |= search->world->judge->digest != frame->digest;
-    }
+    search->program_state = bz_search_repeat(search, search->world, search->top->parent);
 }
 
 /* False: nothing could run any more. */
@@ -64,7 +78,7 @@ static bool run_transition(struct bz_search *search) {
     search->is_at_top = false;
     search->cursor = frame->first_point;
     if (search->frame_count == 1) {
-        set_up(search);
+        search->program_state = set_up(search, search->world);
     } else {
         goes_on = bz_world_step(search->world);
     }
@@ -499,7 +513,6 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
         search->own_config = *config;
         search->own_config.program = &search->program;
         search->config = &search->own_config;
-        search->chooser.choose = bz_search_choose;
         search->result = result;
         search->world = bz_program_new_world(&search->program);
         search->second = bz_program_new_world(&search->program);

@@ -25,16 +25,6 @@ struct bz_choice_point {
     bool is_yields;  /* a number of yields: 0 and 1 are tried */
 };
 
-/* Makes the choices of a run: the search, a second visit, a descent of an estimate. 0 is the
- * default; `label` is that of a draw. */
-struct bz_chooser {
-    uint64_t (*choose)(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
-                       const char *label);
-};
-
-/* Asks a chooser, to which its state is a pointer. */
-extern const struct bz_strategy bz_chooser_strategy;
-
 /* A state on the path, and its present transition. */
 struct bz_frame {
     struct bz_frame *parent;
@@ -57,7 +47,6 @@ struct bz_frame {
 };
 
 struct bz_search {
-    struct bz_chooser chooser;
     const struct bz_explore_config
         *config; /* its own copy, because code on stacks may refer to it */
     struct bz_explore_config own_config;
@@ -80,11 +69,12 @@ struct bz_search {
     struct bz_choice_point *points; /* of the whole path */
     uint32_t point_count;
     uint32_t point_capacity;
-    struct bz_choice_point spare; /* in place of one for which there was no memory, or that another
-                                     visit did not meet */
+    struct bz_choice_point spare; /* in place of one for which there was no memory, or that the path
+                                     does not have */
     uint32_t cursor;              /* the next choice point of the world */
     bool is_put_off;              /* by the bound on transitions */
     bool is_at_top;               /* the world is in the state of the topmost frame */
+    bool is_repeating;            /* a world runs transitions of the path again */
     bool is_replaying;            /* record.c: the path is known, and so are the states on it */
     bool visits_all;              /* every path is visited again, not only some */
     bool is_log_full;             /* a team does not know whether there are cycles */
@@ -132,6 +122,11 @@ bool bz_search_is_interrupted(struct bz_search *search, bool can_pause);
 /* Goes to the set-up again, with all that was visited. */
 void bz_search_enter_root(struct bz_search *search);
 
+/* Runs the path again in this world, from the set-up to the transition of `last`, and returns the
+ * state of the program. Sets `is_unrepeatable` if a choice point or an event differs. */
+void *bz_search_repeat(struct bz_search *search, struct bz_world *world,
+                       const struct bz_frame *last);
+
 /* Runs the topmost frame's transition and enters the state that it leads to, whether that was
  * visited or not; nothing is counted. False if it leads to none. */
 bool bz_search_follow(struct bz_search *search);
@@ -170,10 +165,9 @@ static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
 
 /* --- choice_points.c -------------------------------------------------------------------------- */
 
-/* Makes the choices of the present transition, and adds new choice points with the default choice.
- */
-uint64_t bz_search_choose(struct bz_chooser *chooser, enum bz_choice_kind kind, uint64_t bound,
-                          const char *label);
+/* Makes the choices of the path, and adds new choice points with the default choice. The search is
+ * its context. */
+extern const struct bz_strategy bz_search_strategy;
 
 /* Adds a choice point to the path. NULL without memory. */
 struct bz_choice_point *bz_search_add_point(struct bz_search *search,
@@ -193,9 +187,8 @@ bool bz_search_answers(const struct bz_search *search, struct bz_answers *answer
 /* Whether the present path should be visited again: the first ones of a search, and few later. */
 bool bz_search_visit_is_due(const struct bz_search *search);
 
-/* Runs the path to the present transition, and it, again in another world, from the set-up and
- * without snapshots. Sets `is_unrepeatable` if a choice point or an event differs; or, for a path
- * that has ended, the verdict. */
+/* bz_search_repeat() of the whole path in another world. Sets `is_unrepeatable` also if the verdict
+ * differs of a path that has ended. */
 void bz_search_visit_again(struct bz_search *search, bool is_end);
 
 /* --- liveness.c ------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/bare_loop.h"
 #include "sim/program/program.h"
 #include "sim/program/settings.h"
 #include "tools/cli/cli.h"
@@ -24,7 +23,7 @@ static const struct {
     const char *scenario;
     const char *settings; /* in addition to strategy random, order any */
 } entries[] = {
-    /* no injected cancels: comparable with the figures of other projects, and with the bare loop */
+    /* no injected cancels: comparable with the figures of other projects */
     {"contended", "contended", "cancel=none"},
     {"contended-injected", "contended", ""},
     {"contended-fifo", "contended", "order=fifo"},
@@ -55,8 +54,6 @@ struct bench {
     struct bz_baseline *baseline;
     struct series switch_ns;
     struct series own_switch_ns;
-    struct bz_bare *bare;
-    struct series bare_ns; /* a step */
     struct entry entries[ENTRY_COUNT];
 };
 
@@ -142,37 +139,14 @@ static int measure_entry(struct bench *bench, const char *command, size_t index,
     return code;
 }
 
-/* The bare loop runs the schedules that the first entry, `contended`, is about to run. */
-static int measure_bare(struct bench *bench, const char *command, unsigned repeat) {
-    struct entry *entry = &bench->entries[0];
-    uint64_t judged_steps = bz_judge_stats(entry->world->judge)->steps;
-    uint64_t first_seed = entry->next_seed;
-    uint64_t steps = 0;
-    uint64_t began_ns = bz_thread_cpu_ns();
-    for (uint64_t run = 0; run < bench->runs; run++) {
-        steps += bz_bare_run(bench->bare, first_seed + run);
-    }
-    bench->bare_ns.values[repeat] = (double)(bz_thread_cpu_ns() - began_ns) / (double)steps;
-    int code = measure_entry(bench, command, 0, repeat);
-    judged_steps = bz_judge_stats(entry->world->judge)->steps - judged_steps;
-    return code == BZ_EXIT_OK && steps != judged_steps
-               ? bz_cli_fail(command, BZ_EXIT_INTERNAL,
-                             "the bare loop took %" PRIu64 " steps, %s %" PRIu64
-                             ": they cannot be compared; update scenarios/bare_loop.c",
-                             steps, entries[0].name, judged_steps)
-               : code;
-}
-
 static int measure(struct bench *bench, const char *command) {
     int code = BZ_EXIT_OK;
     for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
         code = prepare_entry(bench, command, index);
     }
-    bench->bare = bz_lack_check(bz_bare_new(), "the bare loop");
     for (unsigned repeat = 0; repeat < REPEATS && code == BZ_EXIT_OK; repeat++) {
         bench->own_switch_ns.values[repeat] = bz_baseline_own_ns(bench->baseline);
-        code = measure_bare(bench, command, repeat);
-        for (size_t index = 1; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
+        for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
             code = measure_entry(bench, command, index, repeat);
         }
     }
@@ -185,11 +159,6 @@ static double schedules_per_s(const struct entry *entry, double step_ns) {
     return 1e9 * (double)stats->runs / (step_ns * (double)stats->steps);
 }
 
-/* The speed of `contended` as a share of that of the bare loop. */
-static double bare_share(const struct bench *bench) {
-    return best(&bench->bare_ns) / best(&bench->entries[0].step_ns);
-}
-
 static void print_text(const struct bench *bench) {
     double switch_ns = best(&bench->switch_ns);
     double own_ns = best(&bench->own_switch_ns);
@@ -199,10 +168,6 @@ static void print_text(const struct bench *bench) {
            spread_percent(&bench->switch_ns));
     printf("%-16s %12s %12s %9.2f %9.2f %7.1f%%\n", "runtime's switch", "", "", own_ns,
            own_ns / switch_ns, spread_percent(&bench->own_switch_ns));
-    double bare_ns = best(&bench->bare_ns);
-    printf("%-16s %12.0f %12.0f %9.2f %9.2f %7.1f%%\n", "bare loop",
-           schedules_per_s(&bench->entries[0], bare_ns), 1e9 / bare_ns, bare_ns,
-           bare_ns / switch_ns, spread_percent(&bench->bare_ns));
     for (size_t index = 0; index < ENTRY_COUNT; index++) {
         const struct entry *entry = &bench->entries[index];
         double step_ns = best(&entry->step_ns);
@@ -210,12 +175,11 @@ static void print_text(const struct bench *bench) {
                schedules_per_s(entry, step_ns), 1e9 / step_ns, step_ns, median(&entry->ratio),
                spread_percent(&entry->step_ns));
     }
-    printf("\nThe best of %u repeats of %" PRIu64 " schedules, processor time of one thread.\n"
-           "switches: ns/step as a multiple of the textbook switch, one direction, measured with\n"
-           "each repeat; the median. spread: how much slower the median repeat was than the best.\n"
-           "bare loop: the schedules of contended without the simulator. contended has %.2f of its "
-           "speed.\n",
-           REPEATS, bench->runs, bare_share(bench));
+    printf(
+        "\nThe best of %u repeats of %" PRIu64 " schedules, processor time of one thread.\n"
+        "switches: ns/step as a multiple of the textbook switch, one direction, measured with\n"
+        "each repeat; the median. spread: how much slower the median repeat was than the best.\n",
+        REPEATS, bench->runs);
 }
 
 static void print_json(const struct bench *bench) {
@@ -223,9 +187,6 @@ static void print_json(const struct bench *bench) {
     bz_json_add_decimal(root, "switch_ns", best(&bench->switch_ns));
     bz_json_add_decimal(root, "switch_spread_percent", spread_percent(&bench->switch_ns));
     bz_json_add_decimal(root, "own_switch_ns", best(&bench->own_switch_ns));
-    bz_json_add_decimal(root, "bare_ns_per_step", best(&bench->bare_ns));
-    bz_json_add_decimal(root, "bare_spread_percent", spread_percent(&bench->bare_ns));
-    bz_json_add_decimal(root, "contended_to_bare", bare_share(bench));
     bz_json_add_number(root, "repeats", REPEATS);
     bz_json_add_number(root, "runs", bench->runs);
     struct bz_json *results = bz_json_add_array(root, "results");
@@ -261,7 +222,6 @@ int bz_command_bench(int argc, char **argv) {
     for (size_t index = 0; index < ENTRY_COUNT; index++) {
         bz_world_destroy(bench.entries[index].world);
     }
-    bz_bare_destroy(bench.bare);
     bz_baseline_destroy(bench.baseline);
     return code;
 }

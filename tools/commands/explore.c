@@ -15,9 +15,7 @@
 #include "tools/report/text_output.h"
 #include "tools/session/fixed_addresses.h"
 #include "tools/session/search_file.h"
-#include "traces/lack.h"
 
-#define ESTIMATE_PROBES 4096u
 #define STATES_LIMIT UINT64_C(1000000000000)
 #define NOTHING_PROVED "nothing is proved so far"
 #define REDUCTIONS_DEFAULT UINT32_MAX /* not given; not the same as all, given */
@@ -446,14 +444,7 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
     bz_interrupt_catch();
     struct bz_explore_report report = {
-        .program = program,
-        .config = &explore->config,
-        .result = &result,
-        .findings = &findings,
-        .estimate_log2 = bz_explore_estimate_log2(program, ESTIMATE_PROBES, explore->config.stop)};
-    if (report.estimate_log2 == BZ_EXPLORE_NO_ESTIMATE) {
-        bz_lack_stop(NULL, "an estimate of the schedules");
-    }
+        .program = program, .config = &explore->config, .result = &result, .findings = &findings};
     if (!explore->is_json && !explore->is_quiet) {
         bz_explore_report_print_head(&report);
     }

@@ -14,22 +14,9 @@
 
 /* --- for people ------------------------------------------------------------------------------- */
 
-/* Converts a power of two to a power of ten. Random descents underestimate: they rarely reach the
- * parts of the tree with most leaves. */
-static void print_estimate(uint32_t log2) {
-    if (log2 < 14) {
-        printf("about %u schedules (estimated)\n", 1u << log2);
-    } else {
-        printf("about 10^%u schedules or more (estimated)\n", (log2 * 301u + 500u) / 1000u);
-    }
-}
-
 void bz_explore_report_print_head(const struct bz_explore_report *report) {
     bz_run_report_print_program(report->program);
     printf("\n");
-    if (report->config->delays_max == BZ_EXPLORE_UNBOUNDED) {
-        print_estimate(report->estimate_log2);
-    }
     fflush(stdout);
 }
 
@@ -332,7 +319,6 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     bz_json_add_number(root, "outcomes", result->outcomes);
     bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
     add_known(root, "depth", result->has_schedules, result->depth);
-    bz_json_add_number(root, "estimate_log2", report->estimate_log2);
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);

@@ -14,7 +14,6 @@ struct bz_explore_report {
     const struct bz_explore_config *config;
     const struct bz_explore_result *result;
     const struct bz_kept_findings *findings; /* in the order of the result's */
-    uint32_t estimate_log2;
     double seconds;
     int exit_code;
 };

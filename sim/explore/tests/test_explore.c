@@ -266,26 +266,6 @@ Test(explore, a_bound_on_delays_is_none_on_draws) {
     cr_assert_eq(result.is_whole, false);
 }
 
-Test(explore, the_estimate_of_equal_descents_is_exact) {
-    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
-    play = (struct play){.tasks = {draws}, .bounds = {4, 8}};
-    cr_assert_eq(bz_explore_estimate_log2(&program, 100, NULL), 5);
-    program.contain.is_on = true;
-    cr_assert_eq(bz_explore_estimate_log2(&program, 100, NULL), 5);
-}
-
-static enum bz_status draws_and_exits(void *arg) {
-    (void)draws(arg);
-    _exit(0);
-}
-
-Test(explore, descents_that_end_their_process_count_as_far_as_they_came) {
-    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
-    play = (struct play){.tasks = {draws_and_exits}, .bounds = {4, 8}};
-    program.contain.is_on = true;
-    cr_assert_eq(bz_explore_estimate_log2(&program, 100, NULL), 5);
-}
-
 /* --- what is found ---------------------------------------------------------------------------- */
 
 static enum bz_status notes_its_cancel(void *arg) {
