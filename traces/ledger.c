@@ -137,11 +137,13 @@ static void begin_place(struct bz_ledger *ledger, uint32_t task, enum bz_span_ki
     bool is_place = object != 0 && kind >= BZ_SPAN_WAITING && kind <= BZ_SPAN_STRUCK;
     bool goes_on = place->kind != 0 && place->object == object;
     end_place(ledger, place, ledger->step);
-    *place = (struct bz_place){.task = task,
-                               .object = object,
-                               .step = ledger->step,
-                               .since = goes_on ? place->since : ledger->step,
-                               .kind = is_place ? kind : BZ_SPAN_UNSTARTED};
+    *place =
+        (struct bz_place){.task = task,
+                          .object = object,
+                          .step = ledger->step,
+                          .since = goes_on ? place->since : ledger->step,
+                          .kind = is_place ? kind : BZ_SPAN_UNSTARTED,
+                          .was_woken = kind == BZ_SPAN_STRUCK && ledger->tasks[task].was_woken};
 }
 
 static void end_span(struct bz_ledger *ledger, struct bz_span *span, uint64_t step) {
@@ -233,12 +235,13 @@ static void read_resume(struct bz_ledger *ledger, uint32_t task) {
     struct bz_ledger_task *state = &ledger->tasks[task];
     ledger->running = task;
     state->has_started = true;
-    state->is_struck = state->waits_for_future = false;
+    state->is_struck = state->was_woken = state->waits_for_future = false;
     begin_span(ledger, task, ledger->step, BZ_SPAN_RUNNING, 0);
 }
 
 static void read_wake(struct bz_ledger *ledger, uint32_t task) {
-    const struct bz_ledger_task *state = &ledger->tasks[task];
+    struct bz_ledger_task *state = &ledger->tasks[task];
+    state->was_woken = state->waits_for_future;
     begin_span(ledger, task, ledger->step, state->waits_for_future ? BZ_SPAN_WOKEN : BZ_SPAN_READY,
                state->span.object);
 }

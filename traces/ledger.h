@@ -63,6 +63,7 @@ struct bz_place {
     uint64_t end;
     uint64_t since;         /* it has been in one of them since that step */
     enum bz_span_kind kind; /* waiting, woken, struck */
+    bool was_woken;         /* struck: after its result was set */
 };
 
 struct bz_ledger_task {
@@ -76,6 +77,7 @@ struct bz_ledger_task {
     bool has_started;
     bool has_ended;
     bool is_struck;
+    bool was_woken;        /* since it suspended itself: the result of its wait was set */
     bool waits_for_future; /* or for another task */
     struct bz_span span;   /* the present one, whose end is open */
     struct bz_place place; /* likewise; kind 0: none */

@@ -169,29 +169,10 @@ static uint32_t lenient_next(void *opaque, const struct bz_ready *ready, uint32_
                              uint32_t step) {
     const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
     uint32_t chosen = replay_next(opaque, ready, count, step);
-    if (listener != NULL && listener->next != NULL) {
+    if (listener != NULL) {
         listener->next(listener->context, ready, count, chosen, step);
     }
     return chosen;
-}
-
-static bool lenient_jump(void *opaque, uint32_t step) {
-    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
-    bool is_jump = replay_jump(opaque, step);
-    if (listener != NULL && listener->jump != NULL) {
-        listener->jump(listener->context, is_jump, step);
-    }
-    return is_jump;
-}
-
-static uint64_t lenient_draw(void *opaque, enum bz_choice_kind kind, const struct bz_draw *draw,
-                             uint32_t step) {
-    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
-    uint64_t value = replay_draw(opaque, kind, draw, step);
-    if (listener != NULL && listener->draw != NULL) {
-        listener->draw(listener->context, kind, draw, value, step);
-    }
-    return value;
 }
 
 bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
@@ -220,7 +201,7 @@ const struct bz_strategy bz_strategy_replay_lenient = {
     .summary = "choices from a tape; skips what does not fit",
     .begin = lenient_begin,
     .next = lenient_next,
-    .jump = lenient_jump,
-    .draw = lenient_draw,
+    .jump = replay_jump,
+    .draw = replay_draw,
     REPLAYS,
 };

@@ -14,14 +14,10 @@
 #include "sim/choice/strategy.h"
 #include "sim/choice/tape.h"
 
-/* Hears what a lenient replay is asked and what it says: the legal choices of each place, for
- * people who look at one run. A function may be NULL. */
+/* Hears which handles a lenient replay chooses from, for people who look at one run. */
 struct bz_replay_listener {
     void (*next)(void *context, const struct bz_ready *ready, uint32_t count, uint32_t chosen,
                  uint32_t step);
-    void (*jump)(void *context, bool is_jump, uint32_t step);
-    void (*draw)(void *context, enum bz_choice_kind kind, const struct bz_draw *draw,
-                 uint64_t value, uint32_t step);
     void *context;
 };
 

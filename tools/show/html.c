@@ -111,6 +111,7 @@ static void put_queues(struct page *page) {
         put_interval(page, place->task, place->object, place->step, place->end);
         put_number(page, place->kind);
         put_number(page, (int64_t)place->since);
+        put_number(page, place->was_woken);
     }
     bz_text_put(page->out, "]");
 }

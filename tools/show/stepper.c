@@ -10,10 +10,14 @@
 #include <string.h>
 
 #include "primitives/runtime/timer.h"
+#include "sim/choice/strategy_replay.h"
+#include "sim/judge/inspect.h"
+#include "sim/native/inspect.h"
+#include "sim/program/replay.h"
 #include "tools/cli/cli.h"
 #include "tools/report/text_output.h"
-#include "tools/show/stepper_model.h"
 #include "traces/lack.h"
+#include "traces/ledger.h"
 #include "traces/text.h"
 
 #define ESCAPE_MS 50 /* the bytes of one key come together */
@@ -21,15 +25,38 @@
 #define CTRL(letter) ((letter)&0x1f)
 #define WORD_BYTES 64u
 #define COLUMNS_MAX 250 /* of a line */
-#define READY_SHOWN 9u
+#define READY_MAX 256u  /* later handles cannot be chosen */
+
+/* The clock after a step, and what can be next. In memory that child processes share: contained
+ * code runs there. */
+struct look {
+    bool is_there; /* false: the process of the run ended before */
+    uint64_t now_ns;
+    uint64_t deadline_ns; /* of the next timer; BZ_TIME_NEVER */
+    uint32_t count;       /* of ready handles, the oldest first */
+    uint32_t chosen;      /* the one that goes next; any other number: none does */
+    struct bz_ready ready[READY_MAX];
+};
 
 struct ui {
-    struct bz_stepper stepper;
-    bool keeps_rest;         /* of the choices, behind another one */
+    const struct bz_named_run *given;
+    struct bz_trace run; /* the whole run: choices, events, verdict */
+    struct bz_replay_report report;
+    struct bz_ledger ledger; /* after `step` */
+    struct look *look;       /* likewise */
+    uint32_t step;
+    bool is_other;           /* another choice was made */
     char sought[WORD_BYTES]; /* of the last search */
-    char message[256];
+    char message[BZ_ERROR_BYTES];
     bool is_done;
 };
+
+__attribute__((format(printf, 2, 3))) static void say(struct ui *ui, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(ui->message, sizeof ui->message, format, arguments);
+    va_end(arguments);
+}
 
 /* --- the terminal ----------------------------------------------------------------------------- */
 
@@ -106,150 +133,269 @@ __attribute__((format(printf, 2, 3))) static void put(attr_t attributes, const c
     } while (*rest != '\0');
 }
 
+/* --- a step of the run ------------------------------------------------------------------------ */
+
+/* The task that an injected cancel strikes in the step; 0: the step is no cancel. */
+static uint32_t victim_of(const struct bz_trace *run, uint64_t step) {
+    for (size_t index = 0; index < run->event_count; index++) {
+        const struct bz_trace_event *event = &run->events[index];
+        if (event->step == step && bz_is(event->event, "inject")) {
+            return bz_trace_find_task(run, event->task);
+        }
+    }
+    return 0;
+}
+
+static void take_ready(struct look *look, const struct bz_ready *ready, uint32_t count,
+                       uint32_t chosen) {
+    look->count = count < READY_MAX ? count : READY_MAX;
+    look->chosen = chosen;
+    memmove(look->ready, ready, look->count * sizeof *ready);
+}
+
+/* Among these the run chose: timers that came due are with them. */
+static void hear_next(void *context, const struct bz_ready *ready, uint32_t count, uint32_t chosen,
+                      uint32_t step) {
+    const struct ui *ui = context;
+    if (step == ui->step + 1) {
+        take_ready(ui->look, ready, count, chosen);
+    }
+}
+
+static void begin(void *context, struct bz_world *world) {
+    static struct bz_replay_listener listener;
+    listener = (struct bz_replay_listener){.next = hear_next, .context = context};
+    bz_judge_listen(world->judge, &listener);
+}
+
+static void take_look(void *context, struct bz_world *world) {
+    const struct ui *ui = context;
+    struct look *look = ui->look;
+    uint64_t next = (uint64_t)ui->step + 1;
+    if (!look->is_there) {
+        uint32_t count = bz_look_ready(world, look->ready, READY_MAX);
+        bool is_handle = next <= ui->report.steps && victim_of(&ui->run, next) == 0;
+        take_ready(look, look->ready, count, is_handle ? 0 : UINT32_MAX);
+        look->now_ns = bz_loop_now_ns(world->loop);
+        look->deadline_ns = bz_look_deadline_ns(world);
+        look->is_there = true;
+    }
+}
+
+/* The step behind the one that is shown is made, too: it is asked which handle goes. */
+static bool before_step(void *context, struct bz_world *world, uint32_t step) {
+    const struct ui *ui = context;
+    if (step > ui->step) {
+        take_look(context, world);
+    }
+    return step <= ui->step + 1;
+}
+
+/* Goes to a step, the last one if there are fewer. False with a message. */
+static bool go(struct ui *ui, uint32_t step) {
+    struct bz_trace record;
+    struct bz_replay_report report;
+    const struct bz_world_watch watch = {
+        .begin = begin, .before_step = before_step, .after_last = take_look, .context = ui};
+    ui->step = step < ui->report.steps ? step : ui->report.steps;
+    memset(ui->look, 0, sizeof *ui->look);
+    bz_ledger_fini(&ui->ledger);
+    bz_ledger_init(&ui->ledger, &ui->run);
+    for (size_t index = 0; index < ui->run.event_count; index++) {
+        if (ui->run.events[index].step <= ui->step) {
+            bz_ledger_read(&ui->ledger, &ui->run.events[index]);
+        }
+    }
+    bz_trace_init(&record);
+    bool is_ok = bz_replay_watched(&ui->run, &ui->given->program, &watch, &record, &report,
+                                   ui->message, sizeof ui->message);
+    bz_trace_fini(&record);
+    return is_ok;
+}
+
+/* Makes the run of these choices. False with a message, and the run before it stays. */
+static bool make_run(struct ui *ui, const struct bz_trace *choices, uint64_t cancel_step,
+                     uint32_t victim) {
+    struct bz_trace record;
+    struct bz_replay_report report;
+    bz_trace_init(&record);
+    bool is_ok = bz_replay_lenient(choices, &ui->given->program, &record, &report, ui->message,
+                                   sizeof ui->message);
+    if (is_ok && victim != 0 && victim_of(&record, cancel_step) != victim) {
+        say(ui, "no cancel of this task can strike here: see --cancel and max-cancels%s",
+            ui->given->program.order == BZ_ORDER_FIFO ? "; fifo takes them between two turns" : "");
+        is_ok = false;
+    }
+    if (is_ok) {
+        bz_trace_fini(&ui->run);
+        ui->run = record;
+        ui->report = report;
+    } else {
+        bz_trace_fini(&record);
+    }
+    return is_ok;
+}
+
+/* Back to the run that was given. */
+static bool reset(struct ui *ui) {
+    ui->is_other = false;
+    return make_run(ui, &ui->given->trace, 0, 0) && go(ui, ui->step);
+}
+
+/* Makes the run with another choice: the same up to its step, and later where the choices fit. A
+ * new cancel is a step of its own, which moves the later ones; anything else takes the place of the
+ * handle or the cancel that was there. */
+static void make_other(struct ui *ui, const struct bz_trace_choice *new) {
+    char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
+    const struct bz_trace *run = &ui->run;
+    struct bz_trace edited = *run; /* a shallow copy with choices of its own */
+    bool is_cancel = bz_is(new->kind, "cancel");
+    bool is_moved = is_cancel && victim_of(run, new->step) == 0;
+    size_t before = 0;
+    edited.choices = NULL;
+    edited.choice_count = edited.choice_capacity = 0;
+    while (before < run->choice_count && run->choices[before].step < new->step) {
+        bz_trace_add_choice(&edited, run->choices[before++]);
+    }
+    bz_trace_add_choice(&edited, *new);
+    for (size_t index = before; index < run->choice_count; index++) {
+        struct bz_trace_choice choice = run->choices[index];
+        bool is_instead = !is_moved && choice.step == new->step &&
+                          (bz_is(choice.kind, "next") || bz_is(choice.kind, "cancel"));
+        choice.step += is_moved;
+        if (!is_instead) {
+            bz_trace_add_choice(&edited, choice);
+        }
+    }
+    uint32_t victim = is_cancel ? bz_trace_find_task(run, new->task) : 0;
+    if (make_run(ui, &edited, new->step, victim)) {
+        ui->is_other = true;
+        if (go(ui, (uint32_t) new->step)) {
+            say(ui, "another run: %s; s saves it, u goes back",
+                bz_trace_verdict_text(&ui->run.verdict, verdict, sizeof verdict));
+        }
+    }
+    free(edited.choices);
+}
+
 /* --- the page --------------------------------------------------------------------------------- */
 
-static void draw_events(const struct bz_stepper *stepper) {
-    const struct bz_trace *run = &stepper->run;
-    const struct bz_trace_verdict *verdict = &run->verdict;
+static const char *task_name(const struct ui *ui, uint32_t task) {
+    return bz_trace_task_name(&ui->run, task, "the loop");
+}
+
+static void draw_events(const struct ui *ui) {
+    const struct bz_trace_verdict *verdict = &ui->run.verdict;
     char text[512];
-    put(A_NORMAL, stepper->step == 0 ? "events of the set-up" : "events of step %" PRIu32,
-        stepper->step);
-    for (size_t index = 0; index < run->event_count; index++) {
-        if (run->events[index].step == stepper->step) {
-            put(A_NORMAL, "  %s", bz_trace_event_text(&run->events[index], text, sizeof text));
+    put(A_NORMAL, ui->step == 0 ? "events of the set-up" : "events of step %" PRIu32, ui->step);
+    for (size_t index = 0; index < ui->run.event_count; index++) {
+        if (ui->run.events[index].step == ui->step) {
+            put(A_NORMAL, "  %s", bz_trace_event_text(&ui->run.events[index], text, sizeof text));
         }
     }
-    if (verdict->oracle != NULL && verdict->step == stepper->step) {
-        put(A_REVERSE, "*** %s: %s", verdict->oracle,
-            verdict->message != NULL ? verdict->message : "");
-    } else if (stepper->step == stepper->report.steps) {
+    if (verdict->oracle != NULL && verdict->step == ui->step) {
+        put(A_REVERSE, "*** %s: %s", verdict->oracle, bz_or(verdict->message, ""));
+    } else if (ui->step == ui->report.steps) {
         put(A_NORMAL, "the run ends here%s",
-            stepper->report.end == BZ_RUN_OUT_OF_STEPS ? ": the step limit" : "");
+            ui->report.end == BZ_RUN_OUT_OF_STEPS ? ": the step limit" : "");
     }
 }
 
-static void draw_ready(const struct bz_stepper_state *state) {
+/* "ready   *1 worker-1, step 2 | 2 timer 1 of worker-2" */
+static void draw_ready(const struct ui *ui) {
+    const struct look *look = ui->look;
     struct bz_text line = {0};
-    for (uint32_t index = 0; index < state->handles && index < READY_SHOWN; index++) {
-        bz_text_add(&line, "%s%s%s", index > 0 ? " | " : "", state->list[index].is_taken ? "*" : "",
-                    state->list[index].text);
+    for (uint32_t index = 0; index < look->count; index++) {
+        const struct bz_ready *handle = &look->ready[index];
+        const char *owner = task_name(ui, handle->owner);
+        bz_text_add(&line, "%s%s%" PRIu32 " ", index > 0 ? " | " : "",
+                    index == look->chosen ? "*" : "", index + 1);
+        if (handle->role == BZ_ROLE_STEP) {
+            bz_text_add(&line, "%s, step %" PRIu32, owner, handle->nth);
+        } else {
+            bz_text_add(&line, "%s %" PRIu32 " of %s", bz_role_name(handle->role), handle->nth,
+                        owner);
+        }
     }
-    put(A_NORMAL, "ready   %s%s", state->handles == 0 ? "nothing" : line.bytes,
-        state->handles > READY_SHOWN ? " | ..." : "");
+    put(A_NORMAL, "ready   %s",
+        look->is_there ? bz_or(line.bytes, "nothing")
+                       : "unknown: the process of this run ended in this step");
+    if (look->is_there && look->deadline_ns != BZ_TIME_NEVER) {
+        put(A_NORMAL, "timer   %s", bz_cli_time_text(look->deadline_ns));
+    }
     bz_text_fini(&line);
-    if (state->deadline_ns != BZ_TIME_NEVER) {
-        put(A_NORMAL, "timer   %s", bz_cli_time_text(state->deadline_ns));
-    }
 }
 
-static void add_name(struct bz_text *line, const struct bz_trace *run, uint32_t task) {
-    bz_text_add(line, "%s%s", line->length > 0 ? ", " : "", bz_trace_task_name(run, task, "loop"));
-}
-
-static void draw_object(const struct bz_stepper *stepper, uint32_t number) {
-    const struct bz_ledger *ledger = &stepper->ledger;
-    const struct bz_trace_object *object = &stepper->run.objects[number - 1];
-    unsigned counts[BZ_SPAN_DONE + 1] = {0};
-    uint32_t first = ledger->objects[number].last;
-    struct bz_text holders = {0};
+/* Its holders, and W, R and C in the order of arrival. */
+static void draw_object(const struct ui *ui, uint32_t number) {
+    static const char *const letters[] = {
+        [BZ_SPAN_WAITING] = "  W:", [BZ_SPAN_WOKEN] = "  R:", [BZ_SPAN_STRUCK] = "  C:"};
+    const struct bz_ledger *ledger = &ui->ledger;
+    const struct bz_trace_object *object = &ui->run.objects[number - 1];
+    const char *before = "  holders:";
     struct bz_text line = {0};
-    char size[32] = "";
+    bz_text_add(&line, "'%s'  %" PRIu32, object->name, ledger->objects[number].count);
     if (object->size != BZ_TRACE_ABSENT) {
-        snprintf(size, sizeof size, " of %" PRIu64, object->size);
+        bz_text_add(&line, " of %" PRIu64, object->size);
     }
-    for (uint32_t task = 1; task <= stepper->run.task_count; task++) {
-        const struct bz_place *place = &ledger->tasks[task].place;
-        counts[place->object == number ? place->kind : 0]++;
+    bz_text_add(&line, " out");
+    for (uint32_t hold = ledger->objects[number].oldest; hold != 0; before = ",") {
+        bz_text_add(&line, "%s %s", before, task_name(ui, ledger->holds[hold].task));
+        hold = ledger->holds[hold].newer;
     }
-    for (uint32_t hold = ledger->objects[number].oldest; hold != 0;
-         hold = ledger->holds[hold].newer) {
-        add_name(&holders, &stepper->run, ledger->holds[hold].task);
-    }
-    put(A_NORMAL, "'%s'  %" PRIu32 "%s out  W %u  R %u  C %u  holders: %s", object->name,
-        ledger->objects[number].count, size, counts[BZ_SPAN_WAITING], counts[BZ_SPAN_WOKEN],
-        counts[BZ_SPAN_STRUCK], holders.length > 0 ? holders.bytes : "none");
-    while (first != 0 && ledger->tasks[first].before != 0) {
+    uint32_t first = ledger->objects[number].last;
+    while (ledger->tasks[first].before != 0) {
         first = ledger->tasks[first].before;
     }
-    for (uint32_t task = first; task != 0; task = ledger->tasks[task].after) {
-        if (ledger->tasks[task].place.kind == BZ_SPAN_WAITING) {
-            add_name(&line, &stepper->run, task);
+    for (unsigned kind = BZ_SPAN_WAITING; kind <= BZ_SPAN_STRUCK; kind++) {
+        before = letters[kind];
+        for (uint32_t task = first; task != 0; task = ledger->tasks[task].after) {
+            const struct bz_place *place = &ledger->tasks[task].place;
+            if (place->kind == kind) {
+                bz_text_add(&line, "%s %s%s", before, task_name(ui, task),
+                            place->was_woken ? " (after it was woken)" : "");
+                before = ",";
+            }
         }
     }
-    if (line.length > 0) {
-        put(A_NORMAL, "    in line: %s", line.bytes);
-    }
-    bz_text_fini(&holders);
+    put(A_NORMAL, "%s", line.bytes);
     bz_text_fini(&line);
 }
 
-static void draw_task(const struct bz_stepper *stepper, uint32_t number) {
+static void draw_task(const struct ui *ui, uint32_t number) {
     static const char *const states[] = {"not started", "ready",     "running",  "waiting",
                                          "woken",       "cancelled", "sleeping", "done"};
-    const struct bz_ledger *ledger = &stepper->ledger;
-    const struct bz_ledger_task *task = &ledger->tasks[number];
+    const struct bz_ledger_task *task = &ui->ledger.tasks[number];
     unsigned owned = 0;
-    for (uint32_t hold = task->hold; hold != 0; hold = ledger->holds[hold].below) {
+    for (uint32_t hold = task->hold; hold != 0; hold = ui->ledger.holds[hold].below) {
         owned++;
     }
-    put(A_NORMAL, "%-20s %-11s %-8s %-16s %-4u%s", stepper->run.tasks[number - 1],
-        states[task->span.kind], bz_or(task->op, ""),
-        task->op != NULL && task->object != 0 ? stepper->run.objects[task->object - 1].name : "",
-        owned, task->is_struck ? " cancel pending" : "");
-}
-
-static void draw_state(const struct bz_stepper *stepper) {
-    if (stepper->state->is_there) {
-        draw_ready(stepper->state);
-    } else {
-        put(A_NORMAL, "the process of this run ended in this step");
-    }
-    for (uint32_t number = 1; number <= stepper->run.object_count; number++) {
-        draw_object(stepper, number);
-    }
-    put(A_NORMAL, "%-20s %-11s %-8s %-16s %s", "task", "state", "in", "of", "owns");
-    for (uint32_t number = 1; number <= stepper->run.task_count; number++) {
-        draw_task(stepper, number);
-    }
-}
-
-static void draw_head(const struct bz_stepper *stepper) {
-    erase();
-    move(0, 0);
-    put(A_REVERSE, "%s:%s  step %" PRIu32 " of %" PRIu32 "  time %s  order %s%s",
-        stepper->run.scenario, stepper->program->variant->name, stepper->step,
-        stepper->report.steps, bz_cli_time_text(stepper->state->now_ns), stepper->run.order,
-        stepper->is_original ? "" : "  [another run]");
+    put(A_NORMAL, "%-20s %-16s %-8s %-16s %u%s", ui->run.tasks[number - 1],
+        task->is_struck && task->was_woken ? "woken, cancelled" : states[task->span.kind],
+        bz_or(task->op, ""),
+        task->op != NULL && task->object != 0 ? ui->run.objects[task->object - 1].name : "", owned,
+        task->is_struck && task->span.kind == BZ_SPAN_RUNNING ? "  cancelled" : "");
 }
 
 static void draw(const struct ui *ui) {
-    draw_head(&ui->stepper);
-    draw_events(&ui->stepper);
-    draw_state(&ui->stepper);
+    erase();
+    move(0, 0);
+    put(A_REVERSE, "%s:%s  step %" PRIu32 " of %" PRIu32 "  time %s  order %s%s", ui->run.scenario,
+        ui->given->program.variant->name, ui->step, ui->report.steps,
+        bz_cli_time_text(ui->look->now_ns), ui->run.order, ui->is_other ? "  [another run]" : "");
+    draw_events(ui);
+    draw_ready(ui);
+    for (uint32_t number = 1; number <= ui->run.object_count; number++) {
+        draw_object(ui, number);
+    }
+    put(A_NORMAL, "%-20s %-16s %-8s %-16s %s", "task", "state", "in", "of", "owns");
+    for (uint32_t number = 1; number <= ui->run.task_count; number++) {
+        draw_task(ui, number);
+    }
     mvaddnstr(LINES - 2, 0, ui->message, COLS - 1);
     mvaddnstr(LINES - 1, 0,
               "<- -> step  g to  v violation  / n N find  c choose another  s save  ? help  q",
               COLS - 1);
-    refresh();
-}
-
-/* What the next step can be, from `first` on. */
-static void draw_choices(const struct ui *ui, uint32_t first, uint32_t cursor) {
-    const struct bz_stepper_state *state = ui->stepper.state;
-    draw_head(&ui->stepper);
-    put(A_NORMAL, "what step %" PRIu32 " is (* now), and then %s:", ui->stepper.step + 1,
-        ui->keeps_rest ? "the rest of the choices, where they fit" : "default choices");
-    int rows = LINES - 2 - getcury(stdscr);
-    uint32_t top =
-        rows > 0 && cursor >= first + (uint32_t)rows ? cursor + 1 - (uint32_t)rows : first;
-    for (uint32_t index = top; index < state->count && getcury(stdscr) < LINES - 2; index++) {
-        put(index == cursor ? A_REVERSE : A_NORMAL, "%s %s %.*s", index == cursor ? ">" : " ",
-            state->list[index].is_taken ? "*" : " ", COLS > 6 ? COLS - 6 : 0,
-            state->list[index].text);
-    }
-    move(LINES - 1, 0);
-    printw("up down  Enter: take it  Tab: what follows  Esc: back  (%" PRIu32 " of %" PRIu32 ")",
-           cursor + 1 - first, state->count - first);
     refresh();
 }
 
@@ -260,9 +406,8 @@ static void show_help(struct ui *ui) {
         "v  the violation                            g  to a step",
         "/  the next step with an event of a task or an object",
         "n, N  the next such step, the one before",
-        "c  choose another: what the next step is instead, a handle or a cancel;",
-        "   how long the step before takes; the value of what it draws",
-        "   up, down: which one; Enter: take it; Tab: then default choices, or the rest",
+        "c  choose another: the number of a ready handle, which goes next instead, or the",
+        "   name of a task, which is cancelled; the later choices stay where they fit",
         "u  back to the run that was given           s  save this run as a trace",
         "q, Ctrl-C  leave",
         "",
@@ -276,14 +421,7 @@ static void show_help(struct ui *ui) {
     (void)read_key(ui);
 }
 
-/* --- what keys do ----------------------------------------------------------------------------- */
-
-__attribute__((format(printf, 2, 3))) static void say(struct ui *ui, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(ui->message, sizeof ui->message, format, arguments);
-    va_end(arguments);
-}
+/* --- keys ------------------------------------------------------------------------------------- */
 
 /* Reads a word in the last row. False: none was typed. */
 static bool ask(struct ui *ui, const char *what, char word[WORD_BYTES]) {
@@ -305,35 +443,37 @@ static bool ask(struct ui *ui, const char *what, char word[WORD_BYTES]) {
     }
 }
 
-static void go(struct ui *ui, uint32_t step) {
-    if (!bz_stepper_go(&ui->stepper, step)) {
-        say(ui, "%.200s", ui->stepper.error);
-    }
-}
-
 static void go_to_typed(struct ui *ui) {
     char word[WORD_BYTES];
     uint64_t step;
     if (!ask(ui, "to step", word)) {
         return;
     }
-    if (bz_parse_u64(word, &step) && step <= ui->stepper.report.steps) {
+    if (bz_parse_u64(word, &step) && step <= ui->report.steps) {
         go(ui, (uint32_t)step);
     } else {
-        say(ui, "no step '%s': there are %" PRIu32, word, ui->stepper.report.steps);
+        say(ui, "no step '%s': there are %" PRIu32, word, ui->report.steps);
     }
 }
 
+/* To the next step with an event of a task or an object of that name, or to the last one before. */
 static void find(struct ui *ui, int key) {
+    uint64_t found = 0;
     if ((key == '/' || ui->sought[0] == '\0') &&
         !ask(ui, "next event of task or object", ui->sought)) {
         return;
     }
-    uint32_t step = bz_stepper_find(&ui->stepper, ui->sought, key == 'N');
-    if (step == 0) {
+    for (size_t index = 0; index < ui->run.event_count; index++) {
+        const struct bz_trace_event *event = &ui->run.events[index];
+        bool is_there = key == 'N' ? event->step < ui->step : event->step > ui->step && found == 0;
+        if (is_there && (bz_is(event->task, ui->sought) || bz_is(event->object, ui->sought))) {
+            found = event->step;
+        }
+    }
+    if (found == 0) {
         say(ui, "no %s event of '%s'", key == 'N' ? "earlier" : "later", ui->sought);
     } else {
-        go(ui, step);
+        go(ui, (uint32_t)found);
     }
 }
 
@@ -341,83 +481,51 @@ static void find(struct ui *ui, int key) {
 static void save(struct ui *ui) {
     char path[WORD_BYTES];
     if (ask(ui, "save as", path)) {
-        char *text = bz_trace_print(&ui->stepper.run);
+        char *text = bz_trace_print(&ui->run);
         bool is_saved = bz_file_create(path, text, strlen(text));
         say(ui, is_saved ? "saved as %s" : "cannot write '%s': %s", path, strerror(errno));
         free(text);
     }
 }
 
-/* Lets one of the alternatives be picked. False: none was. */
-static bool pick(struct ui *ui, uint32_t first, uint32_t *cursor) {
-    uint32_t last = ui->stepper.state->count - 1;
-    while (true) {
-        draw_choices(ui, first, *cursor);
-        int key = read_key(ui);
-        if (key == '\n' || key == ESCAPE || key == 'q') {
-            return key == '\n';
-        }
-        if (key == KEY_UP || key == 'k') {
-            *cursor -= *cursor > first;
-        } else if (key == KEY_DOWN || key == 'j') {
-            *cursor += *cursor < last;
-        } else if (key == KEY_HOME || key == KEY_END) {
-            *cursor = key == KEY_HOME ? first : last;
-        } else if (key == '\t') {
-            ui->keeps_rest = !ui->keeps_rest;
-        }
-    }
-}
-
-/* Reads the value of a draw. False: none was typed that it can have. */
-static bool ask_value(struct ui *ui, struct bz_alternative *alternative) {
-    char word[WORD_BYTES];
-    char what[96];
-    uint64_t most = alternative->choice.bound - 1;
-    snprintf(what, sizeof what, "'%.30s', 0..%" PRIu64, alternative->label, most);
-    if (!ask(ui, what, word)) {
-        return false;
-    }
-    if (!bz_parse_u64(word, &alternative->choice.value) || alternative->choice.value > most) {
-        say(ui, "'%s' is none of 0..%" PRIu64, word, most);
-        return false;
-    }
-    return true;
-}
-
+/* Another handle goes next, or a task is cancelled. A replay takes a cancel of the task in any
+ * window. */
 static void choose(struct ui *ui) {
-    struct bz_stepper *stepper = &ui->stepper;
-    const struct bz_stepper_state *state = stepper->state;
-    bool is_fifo = stepper->program->order == BZ_ORDER_FIFO; /* the oldest handle goes */
-    uint32_t first = is_fifo ? state->handles : 0;
-    uint32_t cursor = first;
-    if (stepper->step == stepper->report.steps || state->count == first) {
-        say(ui, state->count == first ? "there is nothing to choose here"
-                                      : "the run ends here: go back to choose another step");
+    char word[WORD_BYTES];
+    uint64_t number;
+    struct bz_trace_choice choice = {.kind = "cancel",
+                                     .window = bz_window_name(BZ_WINDOW_WAITING),
+                                     .step = (uint64_t)ui->step + 1,
+                                     .bound = BZ_TRACE_ABSENT,
+                                     .value = BZ_TRACE_ABSENT};
+    if (ui->step == ui->report.steps) {
+        say(ui, "the run ends here: go back to choose another step");
         return;
     }
-    for (uint32_t index = state->count; index-- > first;) {
-        cursor = state->list[index].is_taken ? index : cursor;
-    }
-    if (!pick(ui, first, &cursor)) {
+    if (!ask(ui, "number of a ready handle, or name of a task to cancel", word)) {
         return;
     }
-    struct bz_alternative alternative = state->list[cursor];
-    if (bz_alternative_is_typed(&alternative) && !ask_value(ui, &alternative)) {
-        return;
-    }
-    if (bz_stepper_choose(stepper, alternative, ui->keeps_rest)) {
-        char verdict[BZ_TRACE_NAME_BYTES_MAX + 1];
-        say(ui, "another run: %s; s saves it, u goes back",
-            bz_trace_verdict_text(&stepper->run.verdict, verdict, sizeof verdict));
+    choice.task = bz_trace_task_name(&ui->run, bz_trace_find_task(&ui->run, word), NULL);
+    if (choice.task == NULL && ui->given->program.order == BZ_ORDER_FIFO) {
+        say(ui, "no task '%s'; in fifo the oldest handle goes", word);
+    } else if (choice.task != NULL) {
+        make_other(ui, &choice);
+    } else if (!bz_parse_u64(word, &number) || number == 0 || number > ui->look->count) {
+        say(ui, "no ready handle and no task '%s'", word);
     } else {
-        say(ui, "%.200s", stepper->error);
+        const struct bz_ready *handle = &ui->look->ready[number - 1];
+        choice.kind = "next";
+        choice.window = NULL;
+        choice.task = bz_trace_task_name(&ui->run, handle->owner, NULL);
+        choice.role = handle->role == BZ_ROLE_STEP ? NULL : bz_role_name(handle->role);
+        choice.n = handle->nth;
+        make_other(ui, &choice);
     }
 }
 
 static void move_on(struct ui *ui, int key) {
-    const struct bz_trace_verdict *verdict = &ui->stepper.run.verdict;
-    uint32_t step = ui->stepper.step;
+    const struct bz_trace_verdict *verdict = &ui->run.verdict;
+    uint32_t step = ui->step;
     if (strchr("l\n ", key) != NULL || key == KEY_RIGHT) {
         step++;
     } else if (key == 'h' || key == 0x7f || key == KEY_LEFT) {
@@ -444,7 +552,7 @@ static void take_key(struct ui *ui, int key) {
     } else if (key == 'c') {
         choose(ui);
     } else if (key == 'u') {
-        say(ui, "%s", bz_stepper_reset(&ui->stepper) ? "the run that was given" : "");
+        say(ui, "%s", reset(ui) ? "the run that was given" : "");
     } else if (key == 's') {
         save(ui);
     } else if (key == '?') {
@@ -458,10 +566,12 @@ static void take_key(struct ui *ui, int key) {
 
 int bz_stepper_run(const char *name, const struct bz_named_run *run) {
     static struct ui ui;
-    ui = (struct ui){.is_done = false};
-    bool is_ok = bz_stepper_init(&ui.stepper, &run->trace, &run->program);
+    ui = (struct ui){.given = run};
+    bz_trace_init(&ui.run);
+    ui.look = bz_lack_check(bz_shared_alloc(sizeof *ui.look), "the state of a stepper");
+    bool is_ok = reset(&ui);
     if (!is_ok) {
-        bz_cli_fail(name, BZ_EXIT_USAGE, "%s", ui.stepper.error);
+        bz_cli_fail(name, BZ_EXIT_USAGE, "%s", ui.message);
     } else if (!open_terminal()) {
         is_ok = false;
         bz_cli_fail(name, BZ_EXIT_USAGE, "--step: the terminal refuses single keys");
@@ -477,6 +587,8 @@ int bz_stepper_run(const char *name, const struct bz_named_run *run) {
         endwin();
         bz_lack_handler = lack_before;
     }
-    bz_stepper_fini(&ui.stepper);
+    bz_ledger_fini(&ui.ledger);
+    bz_trace_fini(&ui.run);
+    bz_shared_free(ui.look, sizeof *ui.look);
     return is_ok ? BZ_EXIT_OK : BZ_EXIT_USAGE;
 }

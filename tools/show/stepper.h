@@ -1,8 +1,8 @@
 /* `replay --step` on a terminal: a run that can be walked in both directions, and changed.
  *
  * A run takes microseconds, so nothing is stored: to go to step n, the stepper makes the choices
- * again up to there, and lists what the next step can be. To choose another handle, or a cancel, it
- * changes the list of choices at that step and makes the run once more. */
+ * again up to there, and lists the handles that can be next. To choose another handle, or a cancel,
+ * it changes the list of choices at that step and makes the run once more. */
 #ifndef BZ_TOOLS_SHOW_STEPPER_H
 #define BZ_TOOLS_SHOW_STEPPER_H
 

@@ -30,7 +30,7 @@ const lines = rows(run.lines, ["step", "time", "task", "text", "window", "flags"
 const spans = rows(run.spans, ["task", "step", "end", "kind", "object"]);
 const arrows = rows(run.arrows, ["from", "to", "kind"]);
 const holds = rows(run.holds, ["task", "object", "step", "end"]);
-const places = rows(run.places, ["task", "object", "step", "end", "kind", "since"]);
+const places = rows(run.places, ["task", "object", "step", "end", "kind", "since", "woken"]);
 const last = run.last;
 
 /* The first index whose element does not come before `value`. */
@@ -92,7 +92,8 @@ function queuesAfter(step) {
     queues[hold.object - 1].held.push({ name: run.tasks[hold.task], since: hold.step });
   }
   for (const place of places.filter(isNow)) {
-    queues[place.object - 1][LETTER[place.kind]].push({ name: run.tasks[place.task], since: place.since });
+    const name = run.tasks[place.task] + (place.woken ? " (after it was woken)" : "");
+    queues[place.object - 1][LETTER[place.kind]].push({ name, since: place.since });
   }
   for (const queue of queues) {
     for (const list of [queue.W, queue.R, queue.C, queue.held]) list.sort((a, b) => a.since - b.since);
