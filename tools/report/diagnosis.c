@@ -136,6 +136,11 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     bz_wrap_printf(wrap, 2, BZ_COLOUR_BAD, "violation: %s%s%s", verdict->oracle,
                    is_known ? ": " : "", is_known ? bz_oracles[oracle].summary : "");
     bz_wrap_print(wrap, "  ", bz_or(verdict->message, ""), 4, BZ_COLOUR_NONE);
+    bz_story_add_holders(story, &text);
+    if (text.length > 0) {
+        bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);
+        bz_text_clear(&text);
+    }
     print_place(diagnosis, wrap);
     add_count(&text, story->deviations + story->jumps, "deviation");
     bz_text_add(&text, " from a FIFO loop");

@@ -87,6 +87,12 @@ static void print_due(const struct bz_explanation *explanation, struct bz_wrap *
     bz_wrap_print(wrap, "  due   ", bz_oracle_demand(explanation->trace.verdict.oracle, window), 8,
                   BZ_COLOUR_NONE);
     bz_wrap_print(wrap, "  done  ", explanation->trace.verdict.message, 8, BZ_COLOUR_NONE);
+    struct bz_text holders = {0};
+    bz_story_add_holders(story, &holders);
+    if (holders.length > 0) {
+        bz_wrap_print(wrap, "  held  ", holders.bytes, 8, BZ_COLOUR_NONE);
+    }
+    bz_text_fini(&holders);
     if (explanation->waits == BZ_STORY_NONE) {
         return;
     }

@@ -365,3 +365,57 @@ void bz_story_fini(struct bz_story *story) {
     bz_ledger_fini(&story->ledger);
     *story = (struct bz_story){0};
 }
+
+/* --- holders ---------------------------------------------------------------------------------- */
+
+#define HOLDERS_MAX 4u
+
+static bool is_waited_for(const struct bz_ledger *ledger, uint32_t object) {
+    for (uint32_t task = 1; task <= ledger->trace->task_count; task++) {
+        const struct bz_ledger_task *state = &ledger->tasks[task];
+        if (state->op != NULL && state->object == object && !state->has_ended) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "'door' is held by job-1 (ended), job-2", or "no task holds 'door'" for what tasks acquire. */
+static void add_holders_of(const struct bz_story *story, uint32_t number, struct bz_text *text) {
+    const struct bz_trace *trace = story->trace;
+    const struct bz_ledger *ledger = &story->ledger;
+    const struct bz_ledger_object *object = &ledger->objects[number];
+    const char *name = trace->objects[number - 1].name;
+    const char *separator = text->length > 0 ? "; " : "";
+    uint32_t last = 0;
+    unsigned count = 0;
+    if (object->oldest == 0 && object->kind >= BZ_KIND_LOCK && object->kind <= BZ_KIND_POOL) {
+        bz_text_add(text, "%sno task holds '%s'", separator, name);
+    }
+    for (uint32_t hold = object->oldest; hold != 0; hold = ledger->holds[hold].newer) {
+        uint32_t task = ledger->holds[hold].task;
+        if (count > 0 && task == last) {
+            continue; /* it holds several */
+        }
+        if (count++ == HOLDERS_MAX) {
+            bz_text_add(text, ", ...");
+            break;
+        }
+        if (count == 1) {
+            bz_text_add(text, "%s'%s' is held by ", separator, name);
+        }
+        bz_text_add(text, "%s%s%s", count > 1 ? ", " : "",
+                    bz_trace_task_name(trace, task, "the loop"),
+                    task != 0 && ledger->tasks[task].has_ended ? " (ended)" : "");
+        last = task;
+    }
+}
+
+void bz_story_add_holders(const struct bz_story *story, struct bz_text *text) {
+    bool is_deadlock = bz_is(story->trace->verdict.oracle, "deadlock");
+    for (uint32_t number = 1; is_deadlock && number <= story->trace->object_count; number++) {
+        if (is_waited_for(&story->ledger, number)) {
+            add_holders_of(story, number, text);
+        }
+    }
+}

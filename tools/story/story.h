@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/report/text_output.h"
 #include "traces/ledger.h"
 
 #define BZ_STORY_NONE UINT32_MAX
@@ -86,5 +87,9 @@ struct bz_story {
 
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace);
 void bz_story_fini(struct bz_story *story);
+
+/* Who holds the objects that tasks wait for at the end of a deadlock: "'lock' is held by job-1
+ * (ended)". Adds nothing for another verdict. */
+void bz_story_add_holders(const struct bz_story *story, struct bz_text *text);
 
 #endif

@@ -154,7 +154,8 @@ class Api(support.Case):
         with self.assertRaises(buzzer.Failure) as caught:
             buzzer.test(no_shrink=True)(test_lock.test_leaks.__wrapped__)()
         self.assertIsInstance(caught.exception, AssertionError)
-        for part in ("violation: deadlock", "waits for 'lock' at ", "replay  python3 -m buzzer"):
+        for part in ("violation: deadlock", "waits for 'lock' at ", "replay  python3 -m buzzer",
+                     "'lock' is held by worker-0 (ended)"):
             self.assertIn(part, str(caught.exception))
         self.assertFalse(asyncio.iscoroutinefunction(test_lock.test_leaks))
         self.assertEqual(test_lock.test_leaks.__doc__, "A lock that leaks.")

@@ -299,6 +299,28 @@ Test(story, gives_a_permit_to_one_task_only) {
     end();
 }
 
+/* a holds two permits and b has ended; nobody waits for the window. */
+Test(story, of_a_deadlock_names_the_holders) {
+    for (int is_deadlock = 0; is_deadlock < 2; is_deadlock++) {
+        BEGIN("a", "b", "c");
+        acquires(1, "a", "door");
+        acquires(1, "a", "door");
+        acquires(1, "a", "window");
+        HAPPENS(2, "b", "resume", .status = "ok");
+        acquires(2, "b", "door");
+        HAPPENS(2, "b", "exit", .status = "ok");
+        starts_and_waits(3, "c");
+        violate(is_deadlock ? "deadlock" : "lost-wakeup", "c", "door", 3);
+        tell();
+        struct bz_text text = {0};
+        bz_story_add_holders(&story, &text);
+        tst_text(text.length == 0 ? "" : text.bytes,
+                 is_deadlock ? "'door' is held by a, b (ended)" : "");
+        bz_text_fini(&text);
+        end();
+    }
+}
+
 Test(story, of_a_refused_release_leaves_no_permit) {
     BEGIN("a", "b");
     HAPPENS(1, "a", "resume", .status = "ok");
