@@ -41,24 +41,8 @@ int bz_commands_call(const struct bz_command *command, int argc, char **argv);
 void bz_commands_help(void);
 
 /* The commands. */
-int bz_command_bench(int argc, char **argv);
-int bz_command_check_plugin(int argc, char **argv);
-int bz_command_completion(int argc, char **argv);
-int bz_command_corpus(int argc, char **argv);
-int bz_command_diff(int argc, char **argv);
-int bz_command_explore(int argc, char **argv);
-int bz_command_fuzz(int argc, char **argv);
-int bz_command_help(int argc, char **argv);
-int bz_command_list(int argc, char **argv);
-int bz_command_merge(int argc, char **argv);
-int bz_command_new(int argc, char **argv);
-int bz_command_replay(int argc, char **argv);
-int bz_command_explain(int argc, char **argv);
-int bz_command_shrink(int argc, char **argv);
-int bz_command_run(int argc, char **argv);
-int bz_command_show(int argc, char **argv);
-int bz_command_spec(int argc, char **argv);
-int bz_command_zoo(int argc, char **argv);
+#define COMMAND(function, name, summary) int bz_command_##function(int argc, char **argv);
+#include "tools/cli/command_list.h"
 
 /* All scenarios and variants, including those of loaded plug-ins (plugins.h). */
 extern struct bz_catalog bz_cli_catalog;

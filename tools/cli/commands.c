@@ -8,26 +8,9 @@
 #include "tools/cli/options.h"
 #include "tools/cli/removed.h"
 
+#define COMMAND(function, name, summary) {name, summary, bz_command_##function},
 static const struct bz_command shipped[] = {
-    {"list", "list scenarios, variants, strategies, oracles, windows", bz_command_list},
-    {"run", "run a scenario under many seeded schedules", bz_command_run},
-    {"merge", "join the shards of a campaign into one report", bz_command_merge},
-    {"fuzz", "run scenarios for hours, with each strategy in turn", bz_command_fuzz},
-    {"replay", "replay one run from its trace or its token", bz_command_replay},
-    {"shrink", "find the smallest run that fails in the same way", bz_command_shrink},
-    {"show", "show a run as a picture, or as a program that repeats it", bz_command_show},
-    {"diff", "compare two runs side by side", bz_command_diff},
-    {"explain", "explain why a run fails", bz_command_explain},
-    {"corpus", "replay every trace of a folder, also on fixed code", bz_command_corpus},
-    {"explore", "search every schedule of a scenario", bz_command_explore},
-    {"spec", "search all states of an executable specification", bz_command_spec},
-    {"zoo", "find every declared fault, and count the schedules it takes", bz_command_zoo},
-    {"check-plugin", "check that a plug-in keeps the contract of a variant",
-     bz_command_check_plugin},
-    {"new", "write the skeleton of a new variant or scenario", bz_command_new},
-    {"bench", "measure how fast schedules run on this machine", bz_command_bench},
-    {"help", "describe a command, or list all commands", bz_command_help},
-    {"completion", "print the completion script for a shell", bz_command_completion},
+#include "tools/cli/command_list.h"
     {NULL, NULL, NULL},
 };
 #define COMMANDS_MAX (sizeof shipped / sizeof shipped[0])

@@ -36,8 +36,8 @@ function(buzzer_install)
             set_target_properties(${program} PROPERTIES EXPORT_NAME program)
             install(TARGETS ${program} EXPORT buzzer RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
         endif()
-        if(EXISTS "${PROJECT_SOURCE_DIR}/tools/cli/manual/${program}.1")
-            install(FILES "${PROJECT_SOURCE_DIR}/tools/cli/manual/${program}.1"
+        if(EXISTS "${PROJECT_BINARY_DIR}/tools/${program}.1")
+            install(FILES "${PROJECT_BINARY_DIR}/tools/${program}.1"
                     DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
         endif()
     endforeach()
