@@ -13,6 +13,7 @@
 
 #include "tools/cli/cli.h"
 #include "tools/cli/embedded.h"
+#include "traces/lack.h"
 
 #define SILENCE_MS (120 * 1000)
 
@@ -146,8 +147,14 @@ enum bz_reply bz_partner_receive(struct bz_partner *partner) {
 
 /* --- the interpreter -------------------------------------------------------------------------- */
 
+/* The player, in two files. */
 static const char *script(void) {
-    return bz_embedded_text(bz_lockstep_scripts, "player.py");
+    static char *text;
+    if (text == NULL && asprintf(&text, "%s%s", bz_embedded_text(bz_lockstep_scripts, "loop.py"),
+                                 bz_embedded_text(bz_lockstep_scripts, "player.py")) < 0) {
+        bz_lack_stop("memory", "the player");
+    }
+    return text;
 }
 
 /* The first line that it prints. */
