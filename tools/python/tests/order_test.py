@@ -17,10 +17,11 @@ import tempfile
 sys.path.insert(0, sys.argv[1])
 from buzzer import _native, loop as buzzer_loop  # noqa: E402
 import arguments  # noqa: E402
-from small_programs import PROGRAMS  # noqa: E402
+import correct_programs  # noqa: E402
 
 STRATEGIES = ("fifo", "random", "pct", "urw", "delay", "starve", "swarm", "portfolio")
 VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
+PROGRAMS = {}
 
 
 def program(function):
@@ -339,6 +340,77 @@ async def errors(log):
     log("after", type(loop.get_exception_handler()).__name__)
 
 
+@program
+async def sums(log):
+    async def thrice():
+        for _ in range(3):
+            await asyncio.sleep(0.01)
+        log("thrice")
+
+    async def once():
+        await asyncio.sleep(0.03)
+        log("once")
+    await asyncio.gather(thrice(), once(), thrice(), once())
+
+
+@program
+async def one_deadline(log):
+    async def worker(number):
+        try:
+            await asyncio.wait_for(asyncio.sleep(9), 0.01)
+        except asyncio.TimeoutError:
+            log("timed out", number)
+    await asyncio.gather(*(worker(n) for n in range(6)))
+
+
+@program
+async def heartbeats(log):
+    async def beat(name):
+        for number in range(4):
+            log(name, number)
+            await asyncio.sleep(0.01)
+    await asyncio.gather(*map(beat, ("beat", "work", "third", "fourth")))
+
+
+class Sim:
+    """What a correct program asks of the simulation, on any loop."""
+    now_ns = property(lambda self: now())
+
+    def watch(self, primitive, **about):
+        return primitive
+
+    def spawn(self, group, coro, name=None):
+        return asyncio.create_task(coro)
+
+    def check(self, condition, message):
+        assert condition, message
+
+
+class Noted:
+    """The module asyncio for a correct program: each sleep is in the log."""
+
+    def __init__(self, log):
+        self.log, self.numbers = log, {}
+
+    def __getattr__(self, name):
+        return getattr(asyncio, name)
+
+    async def sleep(self, delay):
+        number = self.numbers.setdefault(asyncio.current_task(), len(self.numbers))
+        self.log("sleeps", number, round(delay, 6), now())
+        await asyncio.sleep(delay)
+        self.log("awake", number, now())
+
+
+def noted(function):
+    async def run(log):
+        random.seed(7)
+        correct_programs.asyncio = Noted(log)
+        await function(Sim())
+        log("ends", now())
+    return run
+
+
 def drawn(seed):
     """A program of tasks that do one thing after another."""
     async def run(log):
@@ -385,6 +457,9 @@ def drawn(seed):
     return run
 
 
+# as_completed() makes a set, which a stock loop walks in the order of addresses.
+PROGRAMS.update((function.__name__, noted(function)) for function in correct_programs.CORRECT
+                if function is not correct_programs.guard_of_completions)
 PROGRAMS.update((f"drawn{seed}", drawn(seed)) for seed in range(60))
 PROGRAMS.update(arguments.PROGRAMS)
 
