@@ -28,7 +28,7 @@ extern const struct bz_embedded bz_gdb_scripts[];
 /* The templates of `buzzer show`: page.html, player.py */
 extern const struct bz_embedded bz_show_templates[];
 
-/* The player of `buzzer-lab lockstep`: loop.py, player.py, and deferreds.py for Twisted */
+/* The player of `buzzer-lab lockstep`: player_loop.py, player.py, and deferreds.py for Twisted */
 extern const struct bz_embedded bz_lockstep_scripts[];
 
 /* Manual pages, the parts written by hand: manual.txt, buzzer.1 (tools/cli/manual.c) */

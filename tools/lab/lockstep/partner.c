@@ -150,8 +150,9 @@ enum bz_reply bz_partner_receive(struct bz_partner *partner) {
 /* The player, in two files. */
 static const char *script(void) {
     static char *text;
-    if (text == NULL && asprintf(&text, "%s%s", bz_embedded_text(bz_lockstep_scripts, "loop.py"),
-                                 bz_embedded_text(bz_lockstep_scripts, "player.py")) < 0) {
+    if (text == NULL &&
+        asprintf(&text, "%s%s", bz_embedded_text(bz_lockstep_scripts, "player_loop.py"),
+                 bz_embedded_text(bz_lockstep_scripts, "player.py")) < 0) {
         bz_lack_stop("memory", "the player");
     }
     return text;

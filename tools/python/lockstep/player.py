@@ -14,12 +14,13 @@ stdin, one program after another:
 A STEP is "setup", "run HANDLE TIME TURN" or "cancel TASK TIME TURN": TIME is the clock, TURN what
 is left of the turn after the step. A HANDLE is named by owner, role (s: step of a task, t: timer,
 c: callback) and number, as 2s5. stdout: for each program a line, "same" or the difference.
-
-loop.py comes before this in the text that the interpreter runs, so its names are here.
 """
 import gc
 import json
 import signal
+
+if __name__ != "__main__":  # else that file comes before this one, in the same text
+    from player_loop import *
 
 # --- the program ----------------------------------------------------------------------------------
 
