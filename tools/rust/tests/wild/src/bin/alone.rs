@@ -1,4 +1,4 @@
-//! The faults of ../../../../scenarios/FINDINGS.md, without Buzzer: futures are polled by hand.
+//! The faults of ../../../../../scenarios/FINDINGS.md, without Buzzer: futures are polled by hand.
 use futures_util::task::{noop_waker, ArcWake};
 use std::future::Future;
 use std::pin::Pin;
