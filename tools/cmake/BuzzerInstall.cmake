@@ -72,10 +72,20 @@ function(buzzer_install_library library component)
                 --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_*
                 \"\$ENV{DESTDIR}\${library}\" COMMAND_ERROR_IS_FATAL ANY)")
     endif()
-    if(library STREQUAL "buzzer-sim")
-        buzzer_install_pkgconfig(buzzer)
-    else()
-        buzzer_install_pkgconfig(${library})
+    if(component STREQUAL "sim")
+        buzzer_install_pkgconfig(buzzer DESCRIPTION "${PROJECT_DESCRIPTION}" REQUIRES libcjson
+            LIBS "-L\${libdir} -lbuzzer-sim -pthread -ldl")
+    elseif(component STREQUAL "property")
+        buzzer_install_pkgconfig(buzzer-property REQUIRES libcjson
+            DESCRIPTION "Property tests in a program of your own"
+            LIBS "-L\${libdir} -lbuzzer-property -lbuzzer-sim -pthread -ldl")
+    elseif(component STREQUAL "uv")
+        buzzer_install_pkgconfig(buzzer-uv REQUIRES "buzzer-primitives libuv"
+            DESCRIPTION "A driver that runs the primitives of Buzzer on libuv"
+            LIBS "-L\${libdir} -lbuzzer-uv")
+    elseif(component STREQUAL "primitives")
+        buzzer_install_pkgconfig(buzzer-primitives LIBS "-L\${libdir} -lbuzzer-primitives"
+            DESCRIPTION "Asynchronous synchronization primitives and their event loop")
     endif()
 endfunction()
 
@@ -166,7 +176,8 @@ function(buzzer_install_package)
         install(FILES "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerPlugin.cmake"
                       "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/BuzzerProperty.cmake"
                 DESTINATION "${destination}")
-        buzzer_install_pkgconfig(buzzer-plugin)
+        buzzer_install_pkgconfig(buzzer-plugin CFLAGS -fPIC LIBS -shared
+            DESCRIPTION "Compiles a plug-in for the program buzzer, a shared object of variants")
     endif()
     set(BUZZER_HAS_UV OFF)
     if(TARGET buzzer-uv)
@@ -184,19 +195,18 @@ function(buzzer_install_package)
 endfunction()
 
 function(buzzer_install_pkgconfig module)
-    set(cflags "")
+    cmake_parse_arguments(ARG "" "DESCRIPTION;REQUIRES;CFLAGS;LIBS" "" ${ARGN})
     if(BUZZER_SWITCH STREQUAL "ucontext")
-        set(cflags "-DBZ_SWITCH_UCONTEXT=1")
+        string(APPEND ARG_CFLAGS " -DBZ_SWITCH_UCONTEXT=1")
     endif()
-    set(ldflags "")
-    if(BUZZER_SANITIZE)
-        set(ldflags "-fsanitize=${BUZZER_SANITIZE}")
+    if(BUZZER_SANITIZE AND NOT module STREQUAL "buzzer-plugin")
+        string(APPEND ARG_LIBS " -fsanitize=${BUZZER_SANITIZE}")
     endif()
     set(folder "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
     file(RELATIVE_PATH prefix "${folder}" "${CMAKE_INSTALL_PREFIX}")
     file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
     file(RELATIVE_PATH includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
-    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${module}.pc.in"
+    configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/buzzer.pc.in"
                    "${PROJECT_BINARY_DIR}/${module}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/${module}.pc"
             DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
