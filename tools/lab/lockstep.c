@@ -302,34 +302,6 @@ static uint32_t find_missed(const struct lockstep *lockstep, bool is_printed,
     return missed.count;
 }
 
-static void print_verb(const struct lockstep *lockstep, uint32_t verb) {
-    const uint64_t *counts = bz_side_verbs(lockstep->side)->counts[verb];
-    const char *separator = "";
-    printf("%-13s", bz_script_verbs[verb].name);
-    for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
-        if (is_drawn(lockstep, verb, primitive)) {
-            bool has_object = bz_script_verbs[verb].primitives != 0;
-            printf("%s %" PRIu64 "%s%s", separator, counts[primitive], has_object ? " " : "",
-                   has_object ? bz_primitive_name((enum bz_primitive)primitive) : "");
-            separator = ",";
-        }
-    }
-    printf("\n");
-}
-
-static void print_verbs(const struct lockstep *lockstep) {
-    printf("\nOperations that returned:\n");
-    for (uint32_t verb = 0; verb < BZ_VERB_COUNT; verb++) {
-        bool is_there = false;
-        for (uint32_t primitive = 0; primitive < BZ_SCRIPT_PRIMITIVES; primitive++) {
-            is_there = is_there || is_drawn(lockstep, verb, primitive);
-        }
-        if (is_there) {
-            print_verb(lockstep, verb);
-        }
-    }
-}
-
 static void print_steps(struct lockstep *lockstep, uint64_t last) {
     size_t length;
     const char *line = bz_side_play(lockstep->side, &lockstep->found, &length);
@@ -381,7 +353,6 @@ static void print_text(struct lockstep *lockstep) {
            lockstep->programs);
     if (!lockstep->is_quiet) {
         bz_run_report_print_windows(bz_side_stats(lockstep->side));
-        print_verbs(lockstep);
     }
     if (lockstep->is_complete) {
         (void)find_missed(lockstep, true, NULL);
