@@ -78,7 +78,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._gone_on = {}  # number of a task: where it waited after it was cancelled
         self._swallowers = {}  # number of a task: what swallows each of its CancelledErrors
         self._spawns = False  # the next task may be cancelled from outside
-        self._objects = {}  # id of a watched primitive: it, and what tells the judge
+        self._objects = {}  # id of a watched primitive: it, and what reports to the judge
         self._object_names = {}
         self._scopes = {}  # task: the watched timeout scope that it is in
         self._old_hooks = None
@@ -125,7 +125,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def _goes_on(self, task):
         self._gone_on[task.number] = where.of_task(task)
 
-    def _is_told(self, task):
+    def _is_notified(self, task):
         """It is about to get a CancelledError."""
         self._swallowers.setdefault(task.number, []).append(where.swallower_in(task))
 

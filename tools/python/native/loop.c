@@ -1,4 +1,4 @@
-/* Loop: the type, what the program tells the judge through it, and the end of a run. */
+/* Loop: the type, the reports of the program to the judge, and the end of a run. */
 #include "tools/python/native/loop.h"
 
 #include <string.h>

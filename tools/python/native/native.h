@@ -3,7 +3,7 @@
  *     Loop    the ready queue and the timers of an asyncio loop, on virtual time. A class in Python
  *             derives from it and adds the rest of asyncio.AbstractEventLoop.
  *     Task    a subclass of the interpreter's own C Task: every step is the interpreter's. It has a
- *             number, and tells the judge of cancels before they take effect.
+ *             number, and reports cancels to the judge before they take effect.
  *     Handle  what call_soon() and call_at() return: one entry of the ready queue or of the timers.
  *
  * A handle is a step of a task, a timer, or a callback. It is named as those of the C runtime are:
@@ -79,7 +79,8 @@ struct bz_py_loop {
     uint32_t task_count;
     uint32_t task_capacity;
     PyObject *sleep; /* the future of the last asyncio.sleep() */
-    uint32_t woken;  /* the running task's wait was over before it began: tell after the suspend */
+    uint32_t
+        woken; /* the running task's wait was over before it began: reported after the suspend */
     enum bz_status woken_status;
     PyObject *failed;     /* a list: weak references to tasks that ended with an exception */
     uint32_t steps_after; /* the end of the test */
@@ -99,7 +100,7 @@ struct bz_py_task {
     uint32_t steps;          /* begun so far */
     bool is_waiting;         /* suspended on a future that is not done */
     uint32_t strikes;        /* cancels that Buzzer has injected */
-    bool was_told;           /* of one, by a CancelledError */
+    bool was_notified;       /* of one, by a CancelledError */
     bool goes_on;            /* it has waited since, outside of any handler of a CancelledError */
 };
 
@@ -162,7 +163,7 @@ void bz_py_loop_set_helper(struct bz_py_loop *loop, uint32_t task);
  * sentence and the place; returns NULL. */
 PyObject *bz_py_loop_refuse(struct bz_py_loop *loop, const char *sentence);
 
-/* In a child process: tells its parent where the program is, for a message about its end. */
+/* In a child process: reports to its parent where the program is, for a message about its end. */
 void bz_py_note_place(void);
 
 /* True if the exception is Control-C. That does not reach a child process, so there the test has

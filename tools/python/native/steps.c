@@ -19,7 +19,7 @@ void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_s
         task->is_waiting = false;
         bz_judge_event(loop->judge, BZ_EVENT_WAKE, task->number, status, 0);
     } else if (task->number == bz_judge_running(loop->judge)) {
-        loop->woken = task->number; /* before it is suspended: told right after that */
+        loop->woken = task->number; /* before it is suspended: reported right after that */
         loop->woken_status = status;
     }
 }
@@ -76,7 +76,7 @@ static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
 }
 
 /* The message of the loop in Python about a task. */
-static bool tell_loop(struct bz_py_loop *loop, const char *method, PyObject *self) {
+static bool call_loop(struct bz_py_loop *loop, const char *method, PyObject *self) {
     PyObject *result = PyObject_CallMethod((PyObject *)loop, method, "O", self);
     Py_XDECREF(result);
     return result != NULL;
@@ -84,24 +84,24 @@ static bool tell_loop(struct bz_py_loop *loop, const char *method, PyObject *sel
 
 /* The first task is the test. */
 static bool end_test(struct bz_py_loop *loop, PyObject *self) {
-    return tell_loop(loop, "_main_done", self);
+    return call_loop(loop, "_main_done", self);
 }
 
 /* A cancel is swallowed in two steps: the task waits after it, and no handler is left; and
  * then the task returns. Between, it may still raise a CancelledError or take the request back. */
 static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
-    if (!task->was_told || task->goes_on || bz_py_task_handles_cancel(self)) {
+    if (!task->was_notified || task->goes_on || bz_py_task_handles_cancel(self)) {
         return true;
     }
     task->goes_on = true;
-    return tell_loop(loop, "_goes_on", self);
+    return call_loop(loop, "_goes_on", self);
 }
 
 static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     enum bz_status status = bz_py_future_outcome(self);
     bool is_ok = status != BZ_FAILED || note_failed(loop, self);
     if (status == BZ_OK && task->goes_on) {
-        is_ok = tell_loop(loop, "_has_swallowed", self) && is_ok;
+        is_ok = call_loop(loop, "_has_swallowed", self) && is_ok;
     }
     if (task->number == 1) {
         is_ok = end_test(loop, self) && is_ok;
@@ -219,8 +219,8 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     task->is_waiting = false;
     bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
     if (task->strikes > 0 && status == BZ_CANCELLED) {
-        task->was_told = true;
-        if (!tell_loop(loop, "_is_told", self)) {
+        task->was_notified = true;
+        if (!call_loop(loop, "_is_notified", self)) {
             PyErr_Clear(); /* then no task is blamed */
         }
     }
