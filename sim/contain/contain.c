@@ -17,6 +17,7 @@
 #include "primitives/runtime/place.h"
 #include "sim/contain/child.h"
 #include "sim/contain/one_process.h"
+#include "sim/judge/inspect.h"
 #include "sim/judge/internal.h"
 #include "sim/native/internal.h"
 
@@ -107,18 +108,10 @@ static bool is_asleep(pid_t pid, uint64_t past_ns, uint64_t used_ns) {
     return name_end != NULL && name_end[1] == ' ' && strchr("SDTZ", name_end[2]) != NULL;
 }
 
-/* Changes with every step and run, and with every event between steps: in a step, any number of
- * them is no progress, nor is what comes after a verdict. */
 static uint64_t progress_of(struct bz_child *child) {
-    const struct bz_judge *judge = child->judge;
     uint64_t count =
         child->counter == NULL ? 0 : __atomic_load_n(child->counter, __ATOMIC_RELAXED) * 5u;
-    if (judge == NULL) {
-        return count;
-    }
-    bool is_in_step = bz_judge_running(judge) != 0 || bz_judge_verdict(judge) == BZ_RUN_VIOLATED;
-    return (is_in_step ? 0 : bz_judge_digest(judge)) ^ bz_judge_seed(judge) * 3u ^
-           (uint64_t)bz_judge_steps(judge) << 40u ^ count;
+    return count ^ (child->judge == NULL ? 0 : bz_judge_progress(child->judge));
 }
 
 static void note_progress(struct bz_child *child, uint64_t progress, uint64_t cpu_ns) {

@@ -50,3 +50,9 @@ void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *li
         ((struct bz_replay_state *)judge->strategy_state)->listener = listener;
     }
 }
+
+uint64_t bz_judge_progress(const struct bz_judge *judge) {
+    bool is_in_step = bz_judge_running(judge) != 0 || bz_judge_verdict(judge) == BZ_RUN_VIOLATED;
+    return (is_in_step ? 0 : bz_judge_digest(judge)) ^ bz_judge_seed(judge) * 3u ^
+           (uint64_t)bz_judge_steps(judge) << 40u;
+}

@@ -111,7 +111,7 @@ bool bz_program_find(struct bz_program *program, const struct bz_catalog *catalo
     bool may_be_foreign = catalog->is_foreign != NULL;
     program->contain = catalog->contain;
     program->contain.is_program_foreign = may_be_foreign && catalog->is_foreign(scenario);
-    program->contain.is_on =
+    program->contain.is_on |=
         program->contain.is_program_foreign || (may_be_foreign && catalog->is_foreign(variant));
     return true;
 }

@@ -1,0 +1,19 @@
+/* A watchdog over code that is built in, which runs in this process: where a step of it takes
+ * BZ_WATCHDOG_MS of CPU time, the program begins again, with that code in processes of its own as a
+ * plug-in is. There the step is the finding `hang`, and signals are heeded.
+ *
+ * The environment variable BUZZER_CONTAIN=1 asks for those processes from the beginning: then a
+ * crash is a finding, too. It is how the program that begins again is told. */
+#ifndef BZ_TOOLS_CLI_WATCHDOG_H
+#define BZ_TOOLS_CLI_WATCHDOG_H
+
+#define BZ_WATCHDOG_MS 2000
+
+/* At the begin of the program, with the words of its command line, before a parser changes them.
+ * It costs a signal every BZ_WATCHDOG_MS / 4 of CPU time. */
+void bz_watchdog_begin(char **words);
+
+/* From now on a step may take its time: somebody debugs it. */
+void bz_watchdog_end(void);
+
+#endif
