@@ -4,21 +4,23 @@
 
 #include "sim/variant/variant.h"
 
-extern const struct bz_variant bz_variant_asyncio_311;
-extern const struct bz_variant bz_variant_asyncio_313;
-extern const struct bz_variant bz_variant_buzzer;
-extern const struct bz_variant bz_variant_twisted;
-
-/* Primitives that ship without a table of operations: for the scenario `model` alone (modelled.h).
- */
-extern const struct bz_variant bz_variant_capacity_limiter;
-extern const struct bz_variant bz_variant_channel;
-extern const struct bz_variant bz_variant_notify;
-extern const struct bz_variant bz_variant_oneshot;
-extern const struct bz_variant bz_variant_rate_limiter;
-extern const struct bz_variant bz_variant_rwlock;
-extern const struct bz_variant bz_variant_rwlock_readers;
-extern const struct bz_variant bz_variant_weighted_semaphore;
+/* Some are primitives that ship without a table of operations, for the scenario `model` alone
+ * (modelled.h). */
+#define BZ_VARIANTS(VARIANT)                                                                       \
+    VARIANT(buzzer)                                                                                \
+    VARIANT(asyncio_311)                                                                           \
+    VARIANT(asyncio_313)                                                                           \
+    VARIANT(capacity_limiter)                                                                      \
+    VARIANT(channel)                                                                               \
+    VARIANT(notify)                                                                                \
+    VARIANT(oneshot)                                                                               \
+    VARIANT(rate_limiter)                                                                          \
+    VARIANT(rwlock)                                                                                \
+    VARIANT(rwlock_readers)                                                                        \
+    VARIANT(weighted_semaphore)                                                                    \
+    VARIANT(twisted)
+#define BZ_DECLARE_VARIANT(name) extern const struct bz_variant bz_variant_##name;
+BZ_VARIANTS(BZ_DECLARE_VARIANT)
 
 /* Twisted's DeferredSemaphore, whose fault the zoo shows alone: a release runs the callback of the
  * waiter that it grants. */

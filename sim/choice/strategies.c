@@ -2,13 +2,8 @@
 
 #include "sim/choice/strategy.h"
 
-const struct bz_strategy *const bz_strategies[] = {
-    &bz_strategy_fifo,    &bz_strategy_random,
-    &bz_strategy_pct,     &bz_strategy_urw,
-    &bz_strategy_delay,   &bz_strategy_starve,
-    &bz_strategy_swarm,   &bz_strategy_portfolio,
-    &bz_strategy_answers, NULL,
-};
+#define ROW(name) &bz_strategy_##name,
+const struct bz_strategy *const bz_strategies[] = {BZ_STRATEGIES(ROW) NULL};
 
 uint32_t bz_gap_none(void *state) {
     (void)state;

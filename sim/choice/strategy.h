@@ -135,22 +135,24 @@ struct bz_strategy {
                      uint32_t step);
 };
 
-extern const struct bz_strategy bz_strategy_fifo;
-extern const struct bz_strategy bz_strategy_random;
-extern const struct bz_strategy bz_strategy_answers;
-extern const struct bz_strategy bz_strategy_pct;
-extern const struct bz_strategy bz_strategy_urw;
-extern const struct bz_strategy bz_strategy_delay;
-extern const struct bz_strategy bz_strategy_starve;
-extern const struct bz_strategy bz_strategy_swarm;
-extern const struct bz_strategy bz_strategy_portfolio;
+/* The strategies that a user can name, in order: a row is the declaration and the entry below. */
+#define BZ_STRATEGIES(STRATEGY)                                                                    \
+    STRATEGY(fifo)                                                                                 \
+    STRATEGY(random)                                                                               \
+    STRATEGY(pct)                                                                                  \
+    STRATEGY(urw)                                                                                  \
+    STRATEGY(delay)                                                                                \
+    STRATEGY(starve)                                                                               \
+    STRATEGY(swarm)                                                                                \
+    STRATEGY(portfolio)                                                                            \
+    STRATEGY(answers)
+#define BZ_DECLARE_STRATEGY(name) extern const struct bz_strategy bz_strategy_##name;
+BZ_STRATEGIES(BZ_DECLARE_STRATEGY)
+extern const struct bz_strategy *const bz_strategies[]; /* ends with NULL */
 
 /* fifo as a member of the portfolio: the clock jumps now and then, so that a task ends that spins
  * until a time comes. Users cannot name it. */
 extern const struct bz_strategy bz_strategy_fifo_jumping;
-
-/* The strategies that a user can name, in order; ends with NULL. */
-extern const struct bz_strategy *const bz_strategies[];
 
 /* True if it is a step of one of these tasks, which are bits by number. */
 static inline bool bz_is_step_of(const struct bz_ready *handle, uint64_t tasks) {

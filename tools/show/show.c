@@ -2,13 +2,9 @@
 
 #include <string.h>
 
-const struct bz_show_format bz_show_formats[] = {
-    {"text", "lanes of tasks", bz_show_text, false, NULL},
-    {"mermaid", "a sequence diagram", bz_show_mermaid, false, NULL},
-    {"html", "a page for the browser", bz_show_html, true, NULL},
-    {"asyncio", "a Python program", bz_show_asyncio, false, bz_asyncio_refuses},
-    {NULL},
-};
+#define ROW(name, summary, is_for_files, refuses)                                                  \
+    {#name, summary, bz_show_##name, is_for_files, refuses},
+const struct bz_show_format bz_show_formats[] = {BZ_SHOW_FORMATS(ROW){NULL}};
 
 /* --- escapes ------------------------------------------------------------------------------------
  */
