@@ -8,6 +8,7 @@
 #include "sim/judge/judge.h"
 #include "sim/judge/oracle/list.h"
 
+#define BZ_ORACLE_ROWS
 #undef ORACLE
 #define ORACLE(name, text, summary, demand) {text, summary, demand},
 const struct bz_oracle bz_oracles[] = {
@@ -60,7 +61,8 @@ uint64_t bz_oracle_bit(const char *oracle) {
 
 bool bz_oracle_ends_process(const char *name) {
     uint32_t index = bz_oracle_index(name);
-    return index < bz_oracle_count && index >= bz_oracle_index("crash"); /* the last ones: died.h */
+    return index < bz_oracle_count &&
+           index >= bz_oracle_index("crash"); /* the last ones: outside.h */
 }
 
 /* The operation of a violation's task. The shadow state does not have a call that is held back,

@@ -14,9 +14,7 @@
  *
  * A scope may forget to take its request back and return BZ_CANCELLED. From outside, that looks as
  * if the deadline came after another's request. */
-#ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
-#define BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* The error; NULL: none. `due`: the count that there should be. */
@@ -58,13 +56,12 @@ static inline bool cancel_count_suspects(const struct bz_judge *judge,
 static inline void cancel_count_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     uint32_t due;
     const char *text = cancel_count_text(moment->scope, &due);
-    char name[BZ_NAME_BYTES];
     char counts[BZ_NAME_BYTES] = "";
     if (moment->scope->count != due) {
         snprintf(counts, sizeof counts, " (cancelling: %u, due: %u)", moment->scope->count, due);
     }
     bz_judge_violate(judge, "cancel-count", moment->task, 0, "%s: %s%s",
-                     bz_judge_task_name(judge, moment->task, name, sizeof name), text, counts);
+                     bz_task_label(judge, moment->task).text, text, counts);
 }
 
 #endif

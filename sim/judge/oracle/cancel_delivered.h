@@ -4,9 +4,7 @@
  * cancelled by one and the operation returns something else. Invented: an operation returns
  * BZ_CANCELLED without a request, or a second time for one request. An implementation may cancel a
  * future of its own that a task waits for inside an operation; that is no cancel of the task. */
-#ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
-#define BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* True if the status contradicts what happened. An operation that was cancelled inside returns
@@ -38,13 +36,12 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     enum bz_op op = moment->is_at_once ? (enum bz_op)judge->call.op : (enum bz_op)task->op;
     const char *status = bz_status_word(moment->status);
-    char name[BZ_NAME_BYTES];
     char what[sizeof(struct bz_label) + 32] = "an operation";
     bool is_late = moment->kind == BZ_MOMENT_RETURN && !moment->is_at_once;
     if (is_late && (task->may_answer || cancel_delivered_fails(judge, moment))) {
         return;
     }
-    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    const struct bz_task_label name = bz_task_label(judge, moment->task);
     if (moment->object != 0) {
         snprintf(what, sizeof what, "%s of '%s'", bz_op_name(op),
                  bz_judge_label(judge, moment->object).text);
@@ -53,16 +50,16 @@ static inline void cancel_delivered_judges(struct bz_judge *judge, const struct 
         bz_judge_violate(judge, "cancel-delivered", moment->task, moment->object,
                          "%s resumed with '%s', although a cancel request was pending; "
                          "'cancelled' was due",
-                         name, status);
+                         name.text, status);
     } else if (!moment->is_at_once && task->cancelled_in_op) {
         bz_judge_violate(judge, "cancel-delivered", moment->task, moment->object,
                          "%s was cancelled in %s, which returned '%s' and swallowed the cancel; "
                          "'cancelled' was due",
-                         name, what, status);
+                         name.text, what, status);
     } else {
         bz_judge_violate(judge, "cancel-delivered", moment->task, moment->object,
-                         "%s got 'cancelled' from %s, which no cancel request had reached", name,
-                         what);
+                         "%s got 'cancelled' from %s, which no cancel request had reached",
+                         name.text, what);
     }
 }
 

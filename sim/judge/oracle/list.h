@@ -28,8 +28,5 @@
 #include "sim/judge/oracle/leak.h"
 #include "sim/judge/oracle/permit/pool_entry.h"
 #include "sim/judge/oracle/spec.h"
-#include "sim/judge/oracle/assertion.h"
-#include "sim/judge/oracle/linearizability.h"
-#include "sim/judge/oracle/nondeterminism.h"
-#include "sim/judge/oracle/died.h"
+#include "sim/judge/oracle/outside.h"
 /* clang-format on */

@@ -8,6 +8,9 @@
  *     ORACLE(NAME, "name", "violated when ...", "What has to hold, as a sentence.")
  *     ORACLE_AFTER_CANCEL("name", "woken", "The same, if a cancel struck in that window.") optional
  *
+ * The functions stand in `#ifndef BZ_ORACLE_ROWS`: who has included list.h once defines that, and
+ * includes it again for the rows.
+ *
  * NAME_suspects() is called at every moment (struct bz_moment of internal.h), and begins with the
  * kinds that concern it. It only reads. It must not miss a violation, but may suspect too often:
  * NAME_judges() then checks precisely, and calls bz_judge_violate() or returns.
@@ -40,7 +43,7 @@
 
 #define BZ_NAME_BYTES 64u
 
-/* The functions of an oracle that objects to a run from outside. */
+/* The functions of an oracle that nothing inside a step calls. */
 #define BZ_ORACLE_FROM_OUTSIDE(name)                                                               \
     static inline bool name##_suspects(const struct bz_judge *judge,                               \
                                        const struct bz_moment *moment) {                           \
@@ -52,6 +55,49 @@
         (void)judge;                                                                               \
         (void)moment;                                                                              \
     }
+
+/* A task's name in a message. */
+struct bz_task_label {
+    char text[BZ_NAME_BYTES];
+};
+
+static inline struct bz_task_label bz_task_label(const struct bz_judge *judge, uint32_t task) {
+    struct bz_task_label label;
+    bz_judge_task_name(judge, task, label.text, sizeof label.text);
+    return label;
+}
+
+/* Some tasks in a message: "a (in acquire of 'lock'), b (in sleep)". */
+#define BZ_LISTED_MAX 4u
+struct bz_task_list {
+    char text[BZ_MESSAGE_BYTES / 2];
+    uint32_t first; /* 0: none */
+    bool has_more;
+};
+
+static inline struct bz_task_list bz_list_tasks(const struct bz_judge *judge,
+                                                bool (*concerns)(const struct bz_shadow_task *)) {
+    struct bz_task_list list = {.text = ""};
+    size_t used = 0;
+    uint32_t named = 0;
+    for (uint32_t id = 1; id <= judge->shadow.task_count && !list.has_more; id++) {
+        const struct bz_shadow_task *task = &judge->shadow.tasks[id];
+        if (!concerns(task)) {
+            continue;
+        }
+        list.has_more = named++ == BZ_LISTED_MAX || used >= sizeof list.text;
+        list.first = list.first == 0 ? id : list.first;
+        if (!list.has_more) {
+            bool has_object = task->object != 0;
+            used +=
+                (size_t)snprintf(list.text + used, sizeof list.text - used, "%s%s (in %s%s%s%s",
+                                 named > 1 ? ", " : "", bz_task_label(judge, id).text,
+                                 bz_op_name(bz_shadow_op(task)), has_object ? " of '" : "",
+                                 bz_judge_label(judge, task->object).text, has_object ? "')" : ")");
+        }
+    }
+    return list;
+}
 
 /* "1 waiter", "2 waiters" */
 static inline const char *bz_plural(uint64_t count) {

@@ -26,9 +26,7 @@
  * lost-wakeup and work-conserving); how a task that was suspended on no future came to its permit
  * (see fifo); a release by a task that never acquired, which adds a permit to a plain semaphore; a
  * cancel request that is taken back. */
-#ifndef BZ_SIM_JUDGE_ORACLE_SPEC_H
-#define BZ_SIM_JUDGE_ORACLE_SPEC_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* True if the refusal still holds at the end of the step: an acquire that did not return at once is
@@ -92,12 +90,10 @@ static inline void spec_judge_action(struct bz_judge *judge) {
     if (!spec_stands(judge)) {
         return;
     }
-    char name[BZ_NAME_BYTES];
     bz_judge_violate(judge, "spec", refused->task, refused->object,
                      "%s of %s at '%s' is no transition of the specification: it needs %s; level "
                      "%" PRId64 ", W %u, R %u",
-                     bz_spec_action_name(BZ_SPEC_ENQUEUE),
-                     bz_judge_task_name(judge, refused->task, name, sizeof name),
+                     bz_spec_action_name(BZ_SPEC_ENQUEUE), bz_task_label(judge, refused->task).text,
                      bz_judge_label(judge, refused->object).text,
                      bz_spec_guard_text(BZ_SPEC_ENQUEUE, refused->guards), refused->counts.level,
                      refused->counts.waiting, refused->counts.woken);
@@ -107,8 +103,6 @@ static inline void spec_judge_action(struct bz_judge *judge) {
 static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
     const struct bz_permit_view *view = &object->view;
-    char name[BZ_NAME_BYTES];
-    char early[BZ_NAME_BYTES];
     bool is_return = moment->kind == BZ_MOMENT_RETURN;
     if (moment->kind == BZ_MOMENT_STEP_END) {
         spec_judge_action(judge);
@@ -121,16 +115,16 @@ static inline void spec_judges(struct bz_judge *judge, const struct bz_moment *m
         spec_refuse_enqueue(judge, moment);
         return;
     }
-    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    const struct bz_task_label name = bz_task_label(judge, moment->task);
     if (moment->overtaking != NULL) {
         bz_judge_violate(judge, "spec", moment->task, moment->object,
-                         "%s was granted '%s' before %s: no transition of the specification", name,
-                         bz_judge_label(judge, moment->object).text,
-                         bz_judge_task_name(judge, moment->overtaking->first, early, sizeof early));
+                         "%s was granted '%s' before %s: no transition of the specification",
+                         name.text, bz_judge_label(judge, moment->object).text,
+                         bz_task_label(judge, moment->overtaking->first).text);
     } else if (is_return && object->holders > object->permits) {
         bz_judge_violate(judge, "spec", moment->task, moment->object,
-                         "%s was granted '%s' at level 0: no transition of the specification", name,
-                         bz_judge_label(judge, moment->object).text);
+                         "%s was granted '%s' at level 0: no transition of the specification",
+                         name.text, bz_judge_label(judge, moment->object).text);
     } else if (!is_return && spec_is_wrong(object)) {
         bz_judge_violate(judge, "spec", 0, moment->object,
                          "'%s' is not in the specification's state: level %" PRId64

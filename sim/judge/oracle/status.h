@@ -13,9 +13,7 @@
  * A try that finds no item or slot because others wait for it or because the queue moves it
  * elsewhere is right. So BZ_EMPTY and BZ_FULL are judged by the state of the queue only with
  * BZ_CLAIM_TAKES_AT_RETURN, and only while no other task gets or puts. */
-#ifndef BZ_SIM_JUDGE_ORACLE_STATUS_H
-#define BZ_SIM_JUDGE_ORACLE_STATUS_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 #define BZ_STATUSES_BYTES 160u
@@ -106,7 +104,6 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
     enum bz_op op = !status_is_return(moment) ? (enum bz_op)moment->numbers[1]
                     : moment->is_at_once      ? (enum bz_op)judge->call.op
                                               : (enum bz_op)task->op;
-    char name[BZ_NAME_BYTES];
     char number[BZ_NAME_BYTES];
     char list[BZ_STATUSES_BYTES];
     const char *status = bz_status_name(moment->status);
@@ -118,7 +115,7 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
                      has_object ? bz_op_name(op) : "enter", has_object ? " of '" : " of a scope",
                      has_object ? bz_judge_label(judge, moment->object).text : "",
                      has_object ? "'" : "", status == NULL ? number : status,
-                     bz_judge_task_name(judge, moment->task, name, sizeof name),
+                     bz_task_label(judge, moment->task).text,
                      status_text(moment->status, op, object->kind == BZ_OBJECT_BARRIER), list);
 }
 

@@ -1,8 +1,6 @@
 /* barrier-round (gh-155233): each round of a barrier gives each index once, and no task passes
  * before all parties of its round have come. */
-#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_BARRIER_ROUND_H
-#define BZ_SIM_JUDGE_ORACLE_CONDITION_BARRIER_ROUND_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* More have passed than complete rounds have parties. */
@@ -22,16 +20,15 @@ static inline bool barrier_round_suspects(const struct bz_judge *judge,
 static inline void barrier_round_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_barrier *barrier = moment->barrier;
     const struct bz_label barrier_name = bz_judge_label(judge, moment->object);
-    char name[BZ_NAME_BYTES];
-    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    const struct bz_task_label name = bz_task_label(judge, moment->task);
     if (barrier_round_is_early(barrier)) {
         bz_judge_violate(judge, "barrier-round", moment->task, moment->object,
-                         "%s passed '%s' with only %" PRIu64 " of %u parties there", name,
+                         "%s passed '%s' with only %" PRIu64 " of %u parties there", name.text,
                          barrier_name.text, barrier->arrived % barrier->parties, barrier->parties);
     } else {
         bz_judge_violate(judge, "barrier-round", moment->task, moment->object,
-                         "%s got index %" PRIu64 " of '%s', which %s", name, moment->numbers[0],
-                         barrier_name.text,
+                         "%s got index %" PRIu64 " of '%s', which %s", name.text,
+                         moment->numbers[0], barrier_name.text,
                          moment->numbers[0] < barrier->parties ? "another task of its round has"
                                                                : "is not in 0 to parties - 1");
     }

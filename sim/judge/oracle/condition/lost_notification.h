@@ -10,9 +10,7 @@
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Without
  * BZ_CLAIM_UNAIDED, nothing is lost while a task, a callback or a timer of the variant's own is
  * under way. Spurious wake-ups are not judged. */
-#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_LOST_NOTIFICATION_H
-#define BZ_SIM_JUDGE_ORACLE_CONDITION_LOST_NOTIFICATION_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool lost_notification_suspects(const struct bz_judge *judge,
@@ -29,22 +27,21 @@ static inline bool lost_notification_suspects(const struct bz_judge *judge,
 static inline void lost_notification_judges(struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    char name[BZ_NAME_BYTES];
     if (bz_is_helped(judge, object)) {
         return;
     }
-    bz_judge_task_name(judge, moment->task, name, sizeof name);
+    const struct bz_task_label name = bz_task_label(judge, moment->task);
     if (moment->kind == BZ_MOMENT_OWES) {
         bz_judge_violate(judge, "lost-notification", moment->task, moment->object,
                          "%s was notified by '%s', then cancelled, and left without passing it on; "
                          "%u task%s still wait%s",
-                         name, bz_judge_label(judge, moment->object).text, object->live,
+                         name.text, bz_judge_label(judge, moment->object).text, object->live,
                          bz_plural(object->live), object->live == 1 ? "s" : "");
     } else {
         bz_judge_violate(judge, "lost-notification", moment->task, moment->object,
                          "%s told '%s' to wake %" PRIu64 " task%s, but it woke %" PRIu64
                          "; %u still wait%s",
-                         name, bz_judge_label(judge, moment->object).text, moment->numbers[1],
+                         name.text, bz_judge_label(judge, moment->object).text, moment->numbers[1],
                          bz_plural(moment->numbers[1]), moment->numbers[0], object->live,
                          object->live == 1 ? "s" : "");
     }

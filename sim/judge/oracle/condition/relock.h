@@ -1,8 +1,6 @@
 /* relock (zoo: RELOCK, gh-67159): the wait of a condition returns, with any status, only when its
  * task holds the lock. */
-#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_RELOCK_H
-#define BZ_SIM_JUDGE_ORACLE_CONDITION_RELOCK_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool relock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
@@ -13,11 +11,10 @@ static inline bool relock_suspects(const struct bz_judge *judge, const struct bz
 }
 
 static inline void relock_judges(struct bz_judge *judge, const struct bz_moment *moment) {
-    char name[BZ_NAME_BYTES];
     bz_judge_violate(
         judge, "relock", moment->task, moment->object, "the wait of %s for '%s' returned '%s' %s",
-        bz_judge_task_name(judge, moment->task, name, sizeof name),
-        bz_judge_label(judge, moment->object).text, bz_status_word(moment->status),
+        bz_task_label(judge, moment->task).text, bz_judge_label(judge, moment->object).text,
+        bz_status_word(moment->status),
         moment->numbers[0] != 0 ? "while another task holds the lock" : "without the lock");
 }
 

@@ -9,9 +9,7 @@
  *   gh-90155).
  * - With BZ_CLAIM_NO_PASSING: the waiter was woken and has not resumed, and a newcomer is granted
  *   at once. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_FIFO_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_FIFO_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool fifo_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {
@@ -26,18 +24,16 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
         [BZ_OVERTAKES_WOKEN] = "had been woken and has not resumed",
     };
     const struct bz_overtaking *overtaking = moment->overtaking;
-    char late[BZ_NAME_BYTES];
-    char early[BZ_NAME_BYTES];
     if (!bz_claims(bz_judge_shadow_object(judge, moment->object), BZ_CLAIM_FIFO)) {
         return;
     }
     bz_judge_violate(judge, "fifo", moment->task, moment->object,
                      "%s was granted %s of '%s' before %s, which %s; waiters overtaken: %u",
-                     bz_judge_task_name(judge, moment->task, late, sizeof late),
+                     bz_task_label(judge, moment->task).text,
                      bz_a_good(bz_judge_shadow_object(judge, moment->object)),
                      bz_judge_label(judge, moment->object).text,
-                     bz_judge_task_name(judge, overtaking->first, early, sizeof early),
-                     fates[overtaking->how], overtaking->count);
+                     bz_task_label(judge, overtaking->first).text, fates[overtaking->how],
+                     overtaking->count);
 }
 
 #endif

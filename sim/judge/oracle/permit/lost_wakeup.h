@@ -7,9 +7,7 @@
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
  * own. A timer that a waiter has on its stack does not count: it wakes that waiter alone. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* Enough live tasks wait at a barrier to open it. */
@@ -43,14 +41,13 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
         return;
     }
     uint32_t waiter = bz_shadow_oldest_live(&judge->shadow, object);
-    char name[BZ_NAME_BYTES];
-    bz_judge_task_name(judge, waiter, name, sizeof name);
+    const struct bz_task_label name = bz_task_label(judge, waiter);
     if (object->kind == BZ_OBJECT_EVENT) {
         bz_judge_violate(
             judge, "lost-wakeup", waiter, moment->object,
             "'%s' is set, but %s waits (first of %u waiter%s), and nothing is under way to "
             "wake it",
-            bz_judge_label(judge, moment->object).text, name, object->waiting,
+            bz_judge_label(judge, moment->object).text, name.text, object->waiting,
             bz_plural(object->waiting));
     } else if (object->kind == BZ_OBJECT_BARRIER) {
         bz_judge_violate(
@@ -64,7 +61,7 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
                          " %s%s of '%s' %s free, but %s waits (first of %u "
                          "waiter%s), and nothing is under way to wake it",
                          free, object->permits, bz_goods(object), bz_plural(object->permits),
-                         bz_judge_label(judge, moment->object).text, bz_is_or_are(free), name,
+                         bz_judge_label(judge, moment->object).text, bz_is_or_are(free), name.text,
                          object->waiting, bz_plural(object->waiting));
     }
 }

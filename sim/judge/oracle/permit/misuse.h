@@ -3,9 +3,7 @@
  * return BZ_CLOSED while there are items. Any task may release a plain semaphore. Other variants
  * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN as well. For
  * other statuses see `status`. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool misuse_is_judged(const struct bz_judged_queue *queue) {
@@ -59,15 +57,14 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
         return;
     }
     uint32_t task = is_release ? object->over_released_by : moment->task;
-    char name[BZ_NAME_BYTES];
-    bz_judge_task_name(judge, task, name, sizeof name);
+    const struct bz_task_label name = bz_task_label(judge, task);
     if (is_release) {
         bz_judge_violate(judge, "misuse", task, moment->object,
-                         "%s released '%s', which nobody held, and was not refused", name,
+                         "%s released '%s', which nobody held, and was not refused", name.text,
                          bz_judge_label(judge, moment->object).text);
     } else {
         bz_judge_violate(judge, "misuse", task, moment->object,
-                         "%s got '%s' from %s'%s', although %s", name,
+                         "%s got '%s' from %s'%s', although %s", name.text,
                          bz_status_word(moment->status), misuse_call(moment),
                          bz_judge_label(judge, moment->object).text, misuse_state(moment));
     }

@@ -1,8 +1,6 @@
 /* mutual-exclusion (zoo: MUTEX): more tasks hold a permit than there are permits. Black box: it
  * counts acquires that returned BZ_OK less accepted releases. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MUTUAL_EXCLUSION_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_MUTUAL_EXCLUSION_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool mutual_exclusion_suspects(const struct bz_judge *judge,
@@ -13,16 +11,14 @@ static inline bool mutual_exclusion_suspects(const struct bz_judge *judge,
 
 static inline void mutual_exclusion_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    char name[BZ_NAME_BYTES];
     if (moment->status != BZ_OK || object->kind != BZ_OBJECT_PERMITS) {
         return;
     }
-    bz_judge_violate(judge, "mutual-exclusion", moment->task, moment->object,
-                     "%s acquired '%s' as holder number %" PRIu64 ", but it has only %" PRIu64
-                     " permit%s",
-                     bz_judge_task_name(judge, moment->task, name, sizeof name),
-                     bz_judge_label(judge, moment->object).text, object->holders, object->permits,
-                     bz_plural(object->permits));
+    bz_judge_violate(
+        judge, "mutual-exclusion", moment->task, moment->object,
+        "%s acquired '%s' as holder number %" PRIu64 ", but it has only %" PRIu64 " permit%s",
+        bz_task_label(judge, moment->task).text, bz_judge_label(judge, moment->object).text,
+        object->holders, object->permits, bz_plural(object->permits));
 }
 
 #endif

@@ -1,9 +1,7 @@
 /* ownership (zoo: ATOMIC, CONSERVE): acquire returned BZ_OK without taking a permit, or returned
  * another status and took one. White box: after a step in which an acquire returned, level plus
  * holders differ from the permits, and that return explains the difference. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_OWNERSHIP_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_OWNERSHIP_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t ownership_suspects(const struct bz_judge *judge,
@@ -19,13 +17,12 @@ static inline void ownership_judges(struct bz_judge *judge, const struct bz_mome
         object->return_task == 0 || (object->return_status == BZ_OK) != is_too_many) {
         return; /* no acquire returned, or it does not explain the difference */
     }
-    char name[BZ_NAME_BYTES];
     bz_judge_violate(
         judge, "ownership", object->return_task, moment->object,
         "acquire of '%s' returned '%s' to %s, but %s: %" PRIu64 " free (its level) and %" PRIu64
         " held of %" PRIu64 " permit%s",
         bz_judge_label(judge, moment->object).text, bz_status_word(object->return_status),
-        bz_judge_task_name(judge, object->return_task, name, sizeof name),
+        bz_task_label(judge, object->return_task).text,
         object->return_status == BZ_OK ? "took no permit" : "took a permit", object->view.level,
         object->holders, object->permits, bz_plural(object->permits));
 }

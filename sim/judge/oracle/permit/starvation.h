@@ -1,8 +1,6 @@
 /* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a fair
  * strategy. Variants that claim strict order violate `fifo` earlier. */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool starvation_suspects(const struct bz_judge *judge,
@@ -14,11 +12,9 @@ static inline bool starvation_suspects(const struct bz_judge *judge,
 
 static inline void starvation_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     uint32_t first = moment->overtaking->first;
-    char name[BZ_NAME_BYTES];
     bz_judge_violate(judge, "starvation", first, moment->object,
                      "%s was overtaken %u time%s while it waited for '%s'; the bound is %u",
-                     bz_judge_task_name(judge, first, name, sizeof name),
-                     judge->shadow.tasks[first].overtaken,
+                     bz_task_label(judge, first).text, judge->shadow.tasks[first].overtaken,
                      bz_plural(judge->shadow.tasks[first].overtaken),
                      bz_judge_label(judge, moment->object).text, judge->config.starvation_bound);
 }

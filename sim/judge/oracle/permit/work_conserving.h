@@ -3,9 +3,7 @@
  * because each waiter wakes the next one, but tasks that could run at once run one after another. A
  * task that yields inside acquire may have a permit. Judges variants with BZ_CLAIM_WORK_CONSERVING.
  */
-#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
-#define BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t work_conserving_suspects(const struct bz_judge *judge,
@@ -16,7 +14,6 @@ static inline uint64_t work_conserving_suspects(const struct bz_judge *judge,
 
 static inline void work_conserving_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    char name[BZ_NAME_BYTES];
     uint64_t taken = object->holders + object->woken + object->polling;
     if (object->handed_on == 0 || object->permits <= taken ||
         !bz_claims(object, BZ_CLAIM_WORK_CONSERVING)) {
@@ -33,8 +30,7 @@ static inline void work_conserving_judges(struct bz_judge *judge, const struct b
         "waiter%s)",
         object->permits - taken, bz_goods(object), bz_plural(object->permits - taken),
         bz_judge_label(judge, moment->object).text, bz_is_or_are(object->permits - taken),
-        bz_judge_task_name(judge, waiter, name, sizeof name), object->live,
-        bz_plural(object->live));
+        bz_task_label(judge, waiter).text, object->live, bz_plural(object->live));
 }
 
 #endif

@@ -2,9 +2,7 @@
  * put and get returned, so this is a black-box oracle. A variant may have handed items to woken
  * getters that have not resumed; these items do not count. If such a getter leaves without its
  * item, the item counts again. */
-#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
-#define BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* The queue's slots, whichever of its two objects the moment is about. */
@@ -33,16 +31,14 @@ static inline bool bound_is_exceeded(const struct bz_shadow_object *slots,
 static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
     bool is_put = slots->return_task == moment->task && slots->return_step == judge->step;
-    char name[BZ_NAME_BYTES];
     if (!bound_is_exceeded(slots, moment)) {
         return;
     }
-    bz_judge_violate(judge, "bound", moment->task, bound_slots(moment),
-                     "'%s' has room for %" PRIu64
-                     " item%s, but after the %s of %s there are %" PRIu64,
-                     bz_judge_label(judge, bound_slots(moment)).text, slots->permits,
-                     bz_plural(slots->permits), is_put ? "put" : "get",
-                     bz_judge_task_name(judge, moment->task, name, sizeof name), slots->holders);
+    bz_judge_violate(
+        judge, "bound", moment->task, bound_slots(moment),
+        "'%s' has room for %" PRIu64 " item%s, but after the %s of %s there are %" PRIu64,
+        bz_judge_label(judge, bound_slots(moment)).text, slots->permits, bz_plural(slots->permits),
+        is_put ? "put" : "get", bz_task_label(judge, moment->task).text, slots->holders);
 }
 
 #endif

@@ -1,9 +1,7 @@
 /* item-once (zoo: ITEM, ATOMIC): every item whose put returned BZ_OK is delivered exactly once, and
  * no other item is. A get or put that failed must leave the number of items as it was, so a lost
  * item is found at the step that loses it. */
-#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
-#define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 /* How many items there are too many after a get or put that failed; negative: too few. If a variant
@@ -55,7 +53,6 @@ static const char *item_once_text(const struct bz_moment *moment) {
 
 static inline void item_once_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_label queue_name = bz_judge_label(judge, moment->object);
-    char name[BZ_NAME_BYTES];
     if (moment->kind != BZ_MOMENT_NO_EFFECT) {
         bz_judge_violate(judge, "item-once", moment->task, moment->object,
                          "item %" PRIu64 " of '%s' %s", moment->numbers[0], queue_name.text,
@@ -66,9 +63,9 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
     bz_judge_violate(
         judge, "item-once", moment->task, moment->object,
         "after the %s of %s, which returned '%s', '%s' has %" PRIu64 " item%s instead of %" PRId64,
-        bz_op_name((enum bz_op)moment->numbers[0]),
-        bz_judge_task_name(judge, moment->task, name, sizeof name), bz_status_word(moment->status),
-        queue_name.text, size, bz_plural(size), (int64_t)size - item_once_surplus(moment->queue));
+        bz_op_name((enum bz_op)moment->numbers[0]), bz_task_label(judge, moment->task).text,
+        bz_status_word(moment->status), queue_name.text, size, bz_plural(size),
+        (int64_t)size - item_once_surplus(moment->queue));
 }
 
 #endif

@@ -4,9 +4,7 @@
  * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
  * FIFO queues are judged: one task gets the items of another task in the order of their puts. A
  * queue with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
-#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ORDER_H
-#define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ORDER_H
-
+#ifndef BZ_ORACLE_ROWS
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool item_order_comes_before(enum bz_queue_order order,
@@ -80,10 +78,9 @@ static inline bool item_order_suspects(const struct bz_judge *judge,
 
 static inline void item_order_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
-    char name[BZ_NAME_BYTES];
     bz_judge_violate(judge, "item-order", moment->task, moment->object,
                      "%s got item %" PRIu64 " of '%s' out of order: item %u %s",
-                     bz_judge_task_name(judge, moment->task, name, sizeof name), moment->numbers[0],
+                     bz_task_label(judge, moment->task).text, moment->numbers[0],
                      bz_judge_label(judge, moment->object).text,
                      item_order_earlier(queue, moment->numbers[0], moment->task),
                      bz_queue_is_exact(queue) ? "should have come first" : "came before it");
