@@ -24,7 +24,8 @@ struct head {
     uint64_t edges;    /* of a team */
     uint64_t numbered; /* the numbers of states in edges are below; 0: not all edges are known */
     uint64_t addresses[ADDRESS_COUNT];
-    uint64_t paths;
+    uint64_t unfinished;
+    uint64_t choices;
     char token[BZ_TOKEN_BYTES]; /* of what is searched */
 };
 
@@ -32,7 +33,7 @@ struct head {
 struct bz_explore_content {
     FILE *file;
     struct head head;
-    struct bz_record record; /* without paths */
+    struct bz_record record;
     char sampled_draw[2][LABEL_BYTES];
 };
 
@@ -179,7 +180,8 @@ static void put_head(struct writer *writer, const struct bz_explore_checkpoint *
                         .outcomes = bz_visited_count(&search->outcomes),
                         .edges = has_edges ? search->log->count : 0,
                         .numbered = has_edges ? search->log->state_count : 0,
-                        .paths = record->path_count};
+                        .unfinished = record->unfinished,
+                        .choices = record->choice_count};
     get_addresses(search, head.addresses);
     (void)bz_token_format(&checkpoint->program, 0, 0, head.token, sizeof head.token);
     put(writer, &head, sizeof head);
@@ -194,7 +196,6 @@ bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
     put_head(&writer, checkpoint, search, has_states);
     put(&writer, settings_of(&own), SETTINGS_BYTES);
     put(&writer, &record->at, sizeof record->at);
-    put(&writer, record->path_bytes, record->path_count * sizeof record->path_bytes[0]);
     put_result(&writer, &record->result);
     if (record->at.stage.simplifies) {
         put_result(&writer, &record->swept);
@@ -206,9 +207,7 @@ bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
     if (record->at.is_team && bz_edge_log_has_all(search->log)) {
         put(&writer, search->log->edges, search->log->count * EDGE_BYTES);
     }
-    for (uint32_t number = 0; number < record->path_count; number++) {
-        put(&writer, bz_record_path(record, number), record->path_bytes[number]);
-    }
+    put(&writer, search->points, record->choice_count * sizeof *search->points);
     return writer.is_ok && fwrite(&writer.digest, sizeof writer.digest, 1, file) == 1 &&
            fflush(file) == 0;
 }
@@ -218,17 +217,11 @@ bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
 static bool get_record(struct bz_explore_content *content) {
     struct bz_record *record = &content->record;
     FILE *file = content->file;
-    bool is_ok = content->head.numbered <= UINT32_MAX && content->head.paths >= 1 &&
-                 content->head.paths <= BZ_JOBS_MAX && get(file, &record->at, sizeof record->at) &&
-                 (record->at.is_team || content->head.paths == 1) &&
-                 (record->at.bounds.reductions & ~(BZ_REDUCE_ALL | BZ_REDUCE_LAG)) == 0 &&
-                 get(file, record->path_bytes, content->head.paths * sizeof record->path_bytes[0]);
-    record->path_count = is_ok ? (uint32_t)content->head.paths : 0;
-    for (uint32_t number = 0; number < record->path_count; number++) {
-        size_t bytes = record->path_bytes[number];
-        is_ok = is_ok && bytes <= BZ_PATH_BYTES_MAX && bytes % 8 == 0 &&
-                (bytes > 0 || record->at.is_team);
-    }
+    bool is_ok = content->head.numbered <= UINT32_MAX && content->head.choices <= UINT32_MAX &&
+                 get(file, &record->at, sizeof record->at) &&
+                 (record->at.bounds.reductions & ~(BZ_REDUCE_ALL | BZ_REDUCE_LAG)) == 0;
+    record->unfinished = content->head.unfinished;
+    record->choice_count = (uint32_t)content->head.choices;
     return is_ok && get_result(file, &record->result, content->sampled_draw[0]) &&
            (!record->at.stage.simplifies ||
             (get_result(file, &record->swept, content->sampled_draw[1]) &&
@@ -305,12 +298,6 @@ bool bz_explore_checkpoint_has_outside_state(const struct bz_explore_checkpoint 
 
 /* --- into a search ---------------------------------------------------------------------------- */
 
-uint32_t bz_search_paths(const struct bz_explore_config *config) {
-    uint32_t paths = config->jobs > 1 ? config->jobs : 1;
-    uint32_t kept = config->from != NULL ? config->from->content->record.path_count : 0;
-    return paths > kept ? paths : kept;
-}
-
 uint64_t bz_search_states(const struct bz_explore_config *config) {
     uint64_t kept = config->from != NULL ? config->from->content->head.states : 0;
     return config->states_max > kept ? config->states_max : kept;
@@ -358,6 +345,21 @@ static enum got get_edges(const struct bz_explore_content *content, struct bz_ed
     return GOT_ALL;
 }
 
+/* Behind the path of the search, where it comes to them. */
+static enum got get_choices(const struct bz_explore_content *content, struct bz_search *search) {
+    for (uint64_t index = 0; index < content->head.choices; index++) {
+        struct bz_choice_point point;
+        if (!get(content->file, &point, sizeof point) || point.chosen >= point.bound) {
+            return GOT_NOT_ALL;
+        }
+        if (bz_search_add_point(search, &point) == NULL) {
+            return GOT_NO_ROOM;
+        }
+    }
+    search->point_count = 0;
+    return GOT_ALL;
+}
+
 /* The reason why the states of a file are of no use here; NULL: they are. */
 static const char *find_reason(const struct bz_search *search,
                                const struct bz_explore_content *content) {
@@ -385,11 +387,7 @@ bool bz_search_load(const struct bz_explore_config *config, struct bz_search *se
     enum got got = get_table(content, &search->visited, content->head.states);
     got = got == GOT_ALL ? get_table(content, &search->outcomes, content->head.outcomes) : got;
     got = got == GOT_ALL ? get_edges(content, search->log) : got;
-    for (uint32_t number = 0; got == GOT_ALL && number < content->record.path_count; number++) {
-        got = get(content->file, bz_record_path(record, number), content->record.path_bytes[number])
-                  ? GOT_ALL
-                  : GOT_NOT_ALL;
-    }
+    got = got == GOT_ALL ? get_choices(content, search) : got;
     return got == GOT_ALL ||
            lose(search, got == GOT_NO_ROOM
                             ? "its states do not fit into the memory: raise --max-memory"

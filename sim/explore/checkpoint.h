@@ -3,7 +3,7 @@
  *     the format's name, sizes, a token of what is searched, settings, place and results
  *     the table of states, the table of outcomes             entries of struct bz_visited_state
  *     the transitions that a team has logged                 struct bz_edge
- *     the paths                                              record.c
+ *     the choices of the path, if there is no such table     struct bz_choice_point
  *     a checksum of all of it                                8 bytes
  *
  * Only the program that wrote a file reads it, so the parts are the bytes of its structs, each
@@ -27,7 +27,7 @@
 #include "sim/explore/explore.h"
 #include "sim/program/catalog.h"
 
-#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/4"
+#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/5"
 #define BZ_EXPLORE_PLUGINS_MAX 2u
 
 /* What is to be searched, and by which code. */

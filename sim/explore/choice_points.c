@@ -20,6 +20,18 @@ struct bz_choice_point *bz_search_add_point(struct bz_search *search,
     return &search->points[search->point_count++];
 }
 
+/* A new choice point of a path that goes on from a record. */
+static void revive(struct bz_search *search, const struct bz_choice_point *point) {
+    const struct bz_choice_point *kept = &search->points[search->point_count];
+    if (kept->kind != point->kind || kept->bound != point->bound) {
+        search->is_unrepeatable = true;
+        return;
+    }
+    if (++search->point_count == search->revived_max) {
+        search->revived_max = 0;
+    }
+}
+
 static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_choice_kind kind,
                                               uint64_t bound) {
     if (search->cursor == search->point_count && !search->is_repeating) {
@@ -29,7 +41,9 @@ static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_
                                             .kind = (uint8_t)kind,
                                             .is_sampled = is_sampled,
                                             .is_yields = is_yields};
-        if (bz_search_add_point(search, &new_point) == NULL) {
+        if (search->revived_max > 0) {
+            revive(search, &new_point);
+        } else if (bz_search_add_point(search, &new_point) == NULL) {
             search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
             return &search->spare;
         }

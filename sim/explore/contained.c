@@ -194,7 +194,7 @@ static void use_in_child(void *context) {
     const char *label = search->result->sampled_draw;
     FILE *nowhere = fopen("/dev/null", "wb");
     if ((label != NULL && memchr(label, '\0', LABEL_BYTES_MAX) == NULL) ||
-        (record != NULL && record->path_count > BZ_JOBS_MAX)) {
+        (record != NULL && record->choice_count > search->point_capacity)) {
         abort();
     }
     if (record != NULL && record->is_on && nowhere != NULL) {

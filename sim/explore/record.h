@@ -1,17 +1,19 @@
 /* What a search has done so far, so that it can go on: after a pause, or in another session
  * (checkpoint.h).
  *
- * A search is a machine. Its state is the two tables, the path, and the counts of its result. The
- * tables and the result are kept as they are, and the path as its choices: these are run again from
- * the set-up, and each state on the way must have the fingerprint that it had. So a search that
- * goes on does what it would have done, and counts the same. A team has a path for each worker.
+ * It goes on from the set-up, with the two tables and the counts of its result. The states on its
+ * path are marked as unfinished in the table, and the transitions that they have run are not
+ * counted. Whoever comes to an unfinished state searches it with all its transitions; those that
+ * were run before lead to states that are known. So a search that goes on does what it would have
+ * done, and counts the same. Likewise a team, of any number of workers: guests (team.c) on the way
+ * to an unfinished state leave a mark, too, and later ones follow it.
  *
- * The paths are always those of the present search: bz_search_begin() removes all others, and puts
- * the set-up there as the path of the first worker. A worker replaces its own path when it stops.
- * One that has not yet run leaves what is there: the set-up, no path, or the path to continue from.
+ * Without a table of states, the choices of the path say where the search was: they are made again,
+ * each as the first one of its frame.
  *
- * If a path leads to another state, its search cannot continue, and begins again. Earlier rounds
- * and what was found stay. Such a search makes no more pauses, except before its first transition.
+ * If an unfinished state is not met again, or a choice is another one, the search cannot continue,
+ * and begins again. Earlier rounds and what was found stay. Such a search makes no more pauses,
+ * except before its first transition.
  *
  * A record lies in memory that child processes share: who searches fills it in when the search
  * stops before its end, and the outermost process, which runs no code of a plug-in, keeps it.
@@ -26,8 +28,6 @@
 #include "sim/explore/explore.h"
 
 struct bz_search;
-
-#define BZ_PATH_BYTES_MAX ((size_t)(sizeof(size_t) > 4 ? 256u : 4u) << 20u)
 
 struct bz_search_bounds {
     uint32_t deviations; /* the number of the round; BZ_EXPLORE_UNBOUNDED: a sweep */
@@ -48,6 +48,7 @@ struct bz_search_stage {
 /* Where a search is, without its tables, path and result: what a checkpoint has as bytes. */
 struct bz_search_place {
     bool is_team;         /* of a record: it is that of a team */
+    bool is_root_done;    /* of a team: the first worker has run all transitions of the root */
     bool is_cut;          /* the bound on delays has left something out */
     bool is_short;        /* the bound on deviations has */
     bool may_have_cycles; /* not all loops were seen: a team has no log of all */
@@ -62,14 +63,13 @@ struct bz_record {
     bool is_on;    /* there is something to go on from */
     bool is_pause; /* the search stopped because config->is_due() said so: it goes on at once */
     bool goes_on;  /* the next search begins with it */
-    bool is_lost;  /* a path has led to another state: the next search begins with the set-up */
+    bool is_lost;  /* a path has led to another state: the next search begins anew */
     struct bz_search_place at;
     struct bz_explore_result result;
     struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
-    uint32_t path_count;
-    uint32_t path_capacity;
-    size_t path_bytes[BZ_JOBS_MAX]; /* 0: there is nothing left of it */
-    char *paths;                    /* BZ_PATH_BYTES_MAX for each, most of them unused */
+    uint64_t unfinished;            /* states in the table */
+    uint64_t again;                 /* transitions that they have run, and will run again */
+    uint32_t choice_count;          /* without a table of states: search->points has them */
 };
 
 /* Whether the numbers of a result make sense, and its texts end. Code under test may have written
@@ -77,19 +77,14 @@ struct bz_record {
 bool bz_explore_finding_is_sound(const struct bz_explore_finding *finding);
 bool bz_explore_result_is_sound(const struct bz_explore_result *result);
 
-/* For `paths` paths or fewer. NULL without memory. */
-struct bz_record *bz_record_new(uint32_t paths);
+/* NULL without memory. */
+struct bz_record *bz_record_new(void);
 void bz_record_destroy(struct bz_record *record);
-
-/* The bytes of a path. */
-static inline char *bz_record_path(const struct bz_record *record, uint32_t number) {
-    return record->paths + number * BZ_PATH_BYTES_MAX;
-}
 
 /* At the set-up of a new search: there is no other place to continue from. */
 void bz_record_begin(struct bz_search *search);
 
-/* Whether the next search continues from the paths. */
+/* Whether the next search continues from the record. */
 static inline bool bz_record_has_place(const struct bz_record *record) {
     return record != NULL && record->goes_on && !record->is_lost;
 }
@@ -98,19 +93,18 @@ static inline bool bz_record_has_place(const struct bz_record *record) {
  * `is_ok`: it did not run out of memory. */
 void bz_record_take(struct bz_search *search, bool is_ok);
 
-/* The same for a team: each worker its path, and then all the rest. */
-void bz_record_take_path(struct bz_search *search, uint32_t number);
+/* The same for a team: each worker leaves its path; then all the rest is recorded. */
+void bz_record_leave_path(struct bz_search *search);
 void bz_record_take_team(struct bz_search *search);
 
-/* The search is at the place that was recorded; its result is that of the record. False without
- * memory. `end` of the result is BZ_EXPLORE_LOST if a state on the path is another one. */
-bool bz_record_go_on(struct bz_search *search);
+/* Goes to the set-up, with all that was counted. */
+void bz_record_go_on(struct bz_search *search);
 
-/* The same for a team: one path, where false says that it is another one; and all the rest. */
-bool bz_record_follow_path(struct bz_search *search, uint32_t number);
-void bz_record_give_rest(struct bz_search *search);
+/* After a search that went on: `end` becomes BZ_EXPLORE_LOST if it did not meet all unfinished
+ * states again. */
+void bz_record_check(struct bz_search *search);
 
-/* The next search continues from another record, whose paths are not yet here. */
+/* The next search continues from another record. */
 void bz_record_put(struct bz_record *record, const struct bz_record *other);
 
 /* In the outermost process: the present search begins again. Calls config->on_begun_again(). */

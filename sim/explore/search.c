@@ -267,6 +267,7 @@ static void enter(struct bz_search *search, struct bz_frame *frame) {
     frame->point_count = 0;
     frame->cancels_left = search->world->judge->cancels_left;
     frame->schedules = 0;
+    frame->tried = 0;
     frame->has_begun = false;
     frame->looks_deeper = false;
     search->top = frame;
@@ -304,6 +305,7 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
         settle_reductions(search);
     }
     search->result->transitions += !frame->is_guest;
+    frame->tried++;
     if (!search->result->has_waited) {
         search->result->has_waited = bz_judge_has_waited(search->world->judge);
     }
@@ -344,32 +346,20 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     return arrival;
 }
 
-bool bz_search_follow(struct bz_search *search) {
-    bool goes_on = run_transition(search);
-    if (search->frame_count == 1) {
-        settle_reductions(search);
-    }
-    struct bz_frame *child = goes_on ? next_frame(search) : NULL;
-    if (child == NULL || bz_search_arrive(search, child) == BZ_ARRIVED_FAILED) {
-        return false;
-    }
-    enter(search, child);
-    return true;
-}
-
 static bool is_lost(const struct bz_search *search) {
     return search->record != NULL && search->record->is_lost;
 }
 
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    if ((bz_search_unsound(search) & search->at.bounds.reductions) != 0 ||
+    if (result->end == BZ_EXPLORE_LOST ||
+        (bz_search_unsound(search) & search->at.bounds.reductions) != 0 ||
         (search->cycles != NULL && search->cycles->is_full) ||
         (search->team != NULL && bz_team_is_over(search))) {
         return true;
     }
     if (search->is_unrepeatable) {
-        result->end = BZ_EXPLORE_NONDETERMINISM;
+        result->end = search->revived_max > 0 ? BZ_EXPLORE_LOST : BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
     } else if (!bz_search_has_reached_limit(search) && result->transitions % POLL_EVERY == 0) {
@@ -379,21 +369,22 @@ static bool should_stop(struct bz_search *search) {
     return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }
 
-bool bz_search_all(struct bz_search *search) {
-    while (search->frame_count > 0) {
-        if (should_stop(search)) {
-            return true;
-        }
+bool bz_search_advance(struct bz_search *search) {
+    while (search->frame_count > 0 && !bz_search_next_transition(search)) {
         struct bz_frame *frame = search->top;
-        if (!bz_search_next_transition(search)) {
-            if (frame->is_guest && !frame->looks_deeper) {
-                frame->has_begun = false;
-                frame->looks_deeper = true;
-            } else {
-                leave(search);
-            }
-            continue;
+        if (frame->is_guest && !frame->looks_deeper) {
+            frame->has_begun = false;
+            frame->looks_deeper = true;
+        } else {
+            leave(search);
         }
+    }
+    return search->frame_count > 0;
+}
+
+bool bz_search_all(struct bz_search *search) {
+    while (search->frame_count > 0 && !should_stop(search) && bz_search_advance(search)) {
+        struct bz_frame *frame = search->top;
         bool goes_on = run_transition(search);
         search->is_unrepeatable |=
             bz_search_has(search, BZ_REDUCE_SNAPSHOTS) && bz_native_has_outside(search->world);
@@ -414,6 +405,8 @@ bool bz_search_all(struct bz_search *search) {
         }
         if (arrival == BZ_ARRIVED_NEW) {
             enter(search, frame->child);
+        } else if (search->revived_max > 0) {
+            search->result->end = BZ_EXPLORE_LOST;
         }
     }
     return true;
@@ -433,6 +426,9 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
     search->is_unrepeatable = false;
     search->at.may_have_cycles = false;
     search->is_log_full = false;
+    search->at.is_root_done = false;
+    search->revived_max = 0;
+    search->root.is_guest = false; /* as it may be on the path of a member */
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);
@@ -443,7 +439,6 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_explore_result *result = search->result;
     bz_search_prepare(search, bounds);
-    search->root.is_guest = false; /* as it may be on the path of a member */
     bz_visited_clear(&search->visited);
     bz_visited_clear(&search->outcomes);
     result->end = BZ_EXPLORE_DONE;
@@ -462,13 +457,13 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
 }
 
 static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    bool is_ok = true;
     if (bz_record_has_place(search->record) && !search->record->at.is_team) {
-        is_ok = bz_record_go_on(search);
+        bz_record_go_on(search);
     } else { /* also if there is no team any more: one path is not all that it has left */
         bz_search_begin(search, bounds);
     }
-    is_ok = is_ok && bz_search_all(search);
+    bool is_ok = bz_search_all(search);
+    bz_record_check(search);
     bz_record_take(search, is_ok);
     search->result->transitions_total += search->result->transitions;
     return is_ok;
@@ -521,7 +516,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     if (search == NULL) {
         return NULL;
     }
-    search->record = keeps ? bz_record_new(bz_search_paths(config)) : NULL;
+    search->record = keeps ? bz_record_new() : NULL;
     if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
         !bz_team_prepare(search) || (keeps && search->record == NULL) ||
         !bz_visited_init(&search->outcomes, bz_search_states(config), UINT64_MAX)) {

@@ -37,6 +37,7 @@ struct bz_frame {
     uint32_t draws;  /* other than the first value, of the path to here */
     uint32_t cancels_left;
     uint32_t number; /* in the graph, if it is recorded, or in a team */
+    uint32_t tried;  /* transitions, since the search came here */
     uint64_t schedules;
     bool has_begun;
     bool is_progress;  /* an operation returned or a task ended in the step to here */
@@ -72,10 +73,10 @@ struct bz_search {
     struct bz_choice_point spare; /* in place of one for which there was no memory, or that the path
                                      does not have */
     uint32_t cursor;              /* the next choice point of the world */
+    uint32_t revived_max;         /* new choice points are made as `points` says, up to here */
     bool is_put_off;              /* by the bound on transitions */
     bool is_at_top;               /* the world is in the state of the topmost frame */
     bool is_repeating;            /* a world runs transitions of the path again */
-    bool is_replaying;            /* record.c: the path is known, and so are the states on it */
     bool visits_all;              /* every path is visited again, not only some */
     bool is_log_full;             /* a team does not know whether there are cycles */
     bool is_unrepeatable;         /* there was one, or an event of another visit differed */
@@ -84,9 +85,6 @@ struct bz_search {
     uint32_t member;          /* of the team */
     struct bz_visited guests; /* where this member was a guest, since it was at the root */
 };
-
-/* How many paths there may be: one for each worker, or as many as were kept. */
-uint32_t bz_search_paths(const struct bz_explore_config *config);
 
 /* States that the table must have room for: the limit, or as many as were kept. */
 uint64_t bz_search_states(const struct bz_explore_config *config);
@@ -127,9 +125,9 @@ void bz_search_enter_root(struct bz_search *search);
 void *bz_search_repeat(struct bz_search *search, struct bz_world *world,
                        const struct bz_frame *last);
 
-/* Runs the topmost frame's transition and enters the state that it leads to, whether that was
- * visited or not; nothing is counted. False if it leads to none. */
-bool bz_search_follow(struct bz_search *search);
+/* Goes on to the next transition, and leaves the states that have none left. False: there is no
+ * state any more. */
+bool bz_search_advance(struct bz_search *search);
 
 /* The whole search: rounds and sweep. False if memory ran out: see the result. */
 bool bz_search_explore(struct bz_search *search);
@@ -254,6 +252,11 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 
 /* After the topmost frame's state was searched. */
 void bz_search_depart(struct bz_search *search);
+
+/* The search stops, with this state on its path. Whether it is this worker that has not finished
+ * it.
+ */
+bool bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame);
 
 /* At the end of a schedule: counts its outcome, if it is a new one. An outcome is how every task
  * ended, and what became of every object. False without memory. */

@@ -4,10 +4,11 @@
 #include "sim/choice/pcg.h"
 #include "sim/explore/search.h"
 
-#define ON_PATH                                                                                    \
-    (UINT64_C(1) << 63u) /* in the mark of a state; the rest is its number, in                     \
-                            a team or while the graph is recorded */
-#define GONE 0xffu       /* the outcome of a task whose memory was given back */
+/* In the mark of a state; the rest is its number, in a team or while the graph is recorded. */
+#define ON_PATH (UINT64_C(1) << 63u)
+#define UNFINISHED (UINT64_C(1) << 62u) /* see record.h */
+#define PASSAGE (UINT64_C(1) << 61u)    /* a guest was on its way to one of these */
+#define GONE 0xffu                      /* the outcome of a task whose memory was given back */
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
 
@@ -58,34 +59,34 @@ static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
 static void log_edge(struct bz_search *search, struct bz_frame *child,
                      struct bz_visited_state *state, bool is_new) {
     if (is_new) {
-        child->number = bz_team_number_state(search);
-        state->mark |= child->number;
+        state->mark |= bz_team_number_state(search);
     }
+    child->number = (uint32_t)state->mark;
     if (!search->top->is_guest) {
         bz_team_log_edge(search, search->top->number, (uint32_t)state->mark);
     }
 }
 
-/* Of a state that a worker has added before it paused. */
-static uint32_t find_number(struct bz_search *search, struct bz_fingerprint fingerprint) {
-    bz_visited_lock(&search->visited, fingerprint);
-    const struct bz_visited_state *state = bz_visited_find(&search->visited, fingerprint);
-    uint32_t number = state == NULL ? 0 : (uint32_t)state->mark;
-    bz_visited_unlock(&search->visited, fingerprint);
-    return number;
-}
-
 static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
                              struct bz_visited_state *state, bool is_new) {
-    bool is_loop = (state->mark & ON_PATH) != 0;
-    if (is_new) {
+    struct bz_record *record = search->record;
+    bool is_loop = (state->mark & (ON_PATH | PASSAGE)) != 0;
+    bool is_unfinished = (state->mark & UNFINISHED) != 0;
+    if (is_unfinished) {
+        state->mark &= ~UNFINISHED;
+        (void)__atomic_sub_fetch(&record->unfinished, 1, __ATOMIC_RELAXED);
+    } else if (is_new) {
         search->result->states++;
-        state->mark = ON_PATH;
+        bool is_lost = record != NULL && search->team == NULL && record->unfinished > 0;
+        search->result->end = is_lost ? BZ_EXPLORE_LOST : search->result->end;
+    }
+    if (is_new || is_unfinished) {
+        state->mark |= ON_PATH;
     }
     if (search->team != NULL) {
         log_edge(search, child, state, is_new);
     }
-    if (is_new) {
+    if (is_new || is_unfinished) {
         return BZ_ARRIVED_NEW;
     }
     if (search->team != NULL) {
@@ -110,10 +111,6 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
     }
     if (!find_fingerprint(search, child)) {
         return BZ_ARRIVED_FAILED;
-    }
-    if (search->is_replaying) {
-        child->number = search->team == NULL ? 0 : find_number(search, child->fingerprint);
-        return BZ_ARRIVED_NEW;
     }
     bz_visited_lock(&search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
@@ -156,6 +153,14 @@ void bz_search_depart(struct bz_search *search) {
     bz_schedules_add(&state->schedules, frame->schedules);
     state->mark &= ~ON_PATH;
     bz_visited_unlock(&search->visited, frame->fingerprint);
+}
+
+bool bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame) {
+    bz_visited_lock(&search->visited, frame->fingerprint);
+    struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
+    state->mark = frame->is_guest ? state->mark | PASSAGE : (state->mark & ~ON_PATH) | UNFINISHED;
+    bz_visited_unlock(&search->visited, frame->fingerprint);
+    return !frame->is_guest;
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */

@@ -12,9 +12,8 @@
  * does not depend on the number of workers. Nor do the counts, but for schedules and the depth of
  * the search, which a team does not know.
  *
- * A team that stops before its end leaves the paths of all workers in the record (record.h). The
- * team that continues may have more or fewer workers: each takes some of the paths, and then is a
- * guest. */
+ * A team that stops before its end marks what its workers have not finished (record.h), and any
+ * team goes on from there. */
 #include <stdlib.h>
 
 #include "sim/explore/search.h"
@@ -39,7 +38,7 @@ struct bz_team {
     bool is_done;                    /* because there is nothing left */
     bool has_odds;                   /* because there is something that one has to find */
     uint32_t unsound;                /* reductions that the program has turned out not to allow */
-    bool goes_on;                    /* from a record */
+    bool is_root_done;               /* no worker is to count the transitions of the root */
     struct bz_explore_result before; /* what was counted before it went on */
     const struct bz_search *origin;
     struct member members[];
@@ -112,44 +111,18 @@ static bool rest(struct bz_search *search) {
     return true;
 }
 
-/* The same from a place that was recorded. */
-static bool go_along(struct bz_search *search, uint32_t number) {
-    return bz_record_follow_path(search, number) && bz_search_all(search) &&
-           search->result->end == BZ_EXPLORE_DONE &&
-           (bz_search_unsound(search) & search->at.bounds.reductions) == 0;
-}
-
-static void note_path(struct bz_search *search, uint32_t number) {
-    if (search->record != NULL) {
-        bz_record_take_path(search, number);
-    }
-}
-
-/* Searches what is left of the worker's share of the recorded paths. False: the team has to stop.
- */
-static bool go_on(struct bz_search *search) {
-    const struct bz_team *team = search->team;
-    bool is_ok = true;
-    for (uint32_t number = search->member;
-         is_ok && number < search->record->path_count && !bz_team_is_over(search);
-         number += team->count) {
-        if (search->record->path_bytes[number] > 0) {
-            is_ok = go_along(search, number);
-            note_path(search, number);
-        }
-    }
-    return is_ok;
-}
-
 static void search_as_member(struct bz_search *search) {
     struct bz_team *team = search->team;
-    bool is_guest = search->member != 0 || team->goes_on;
-    bool is_ok = !team->goes_on || go_on(search);
+    bool is_guest = search->member != 0 || team->is_root_done;
+    bool is_ok = true;
     bool is_over = bz_team_is_over(search);
     while (is_ok && !is_over) {
         is_ok = go_round(search, is_guest);
+        team->is_root_done |= !is_guest && search->frame_count == 0;
         is_guest = true;
-        note_path(search, search->member);
+        if (search->record != NULL) {
+            bz_record_leave_path(search);
+        }
         is_over = bz_team_is_over(search) || (is_ok && !rest(search));
     }
     if (!is_ok) {
@@ -286,6 +259,8 @@ static bool search_with(struct bz_search *search, struct bz_team *team, struct b
     if (result->end == BZ_EXPLORE_DONE && !has_reached_limit(search)) {
         look_for_cycles(search);
     }
+    bz_record_check(search);
+    search->at.is_root_done = team->is_root_done;
     if (search->record != NULL && !search->is_put_off && result->end != BZ_EXPLORE_DONE) {
         bz_record_take_team(search);
     }
@@ -294,30 +269,16 @@ static bool search_with(struct bz_search *search, struct bz_team *team, struct b
     return true;
 }
 
-/* Goes to the first place of the search, or to those that were recorded. False: a state there is
- * another one. */
-static bool begin(struct bz_search *search, struct bz_team *team,
+static void begin(struct bz_search *search, struct bz_team *team,
                   const struct bz_search_bounds *bounds) {
-    struct bz_record *record = search->record;
-    bool is_same = true;
-    if (!team->goes_on) {
+    if (bz_record_has_place(search->record)) {
+        bz_record_go_on(search);
+        team->before = *search->result;
+    } else {
         bz_edge_log_begin(search->log);
         bz_search_begin(search, bounds);
     }
-    if (record != NULL && record->path_count < team->count) {
-        record->path_count = team->count;
-    }
-    if (!team->goes_on) {
-        return true;
-    }
-    bz_search_prepare(search, &record->at.bounds);
-    for (uint32_t number = 0; is_same && number < record->path_count; number++) {
-        is_same = record->path_bytes[number] == 0 || bz_record_follow_path(search, number);
-    }
-    bz_record_give_rest(search);
-    team->before = *search->result;
-    search->result->end = is_same ? BZ_EXPLORE_DONE : BZ_EXPLORE_LOST;
-    return is_same;
+    team->is_root_done = search->at.is_root_done;
 }
 
 static uint32_t count_of(const struct bz_explore_config *config) {
@@ -339,8 +300,7 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     struct bz_search_bounds own = *bounds;
     uint32_t count = count_of(search->config);
     struct bz_record *record = search->record;
-    bool goes_on = bz_record_has_place(record);
-    bool is_team = goes_on ? record->at.is_team : count >= 2;
+    bool is_team = bz_record_has_place(record) ? record->at.is_team : count >= 2;
     if (!is_team || !bounds->is_any_order || (bounds->reductions & BZ_REDUCE_STATES) == 0 ||
         bz_child_is_alone()) {
         return false;
@@ -349,11 +309,10 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
     struct bz_team *team = bz_shared_alloc(team_bytes(count));
     struct bz_child *children = calloc(count, sizeof *children);
     bool is_done = false;
-    bool is_lost = false;
     if (team != NULL && children != NULL) {
-        *team = (struct bz_team){.count = count, .origin = search, .goes_on = goes_on};
-        is_lost = !begin(search, team, &own);
-        is_done = is_lost || search_with(search, team, children);
+        *team = (struct bz_team){.count = count, .origin = search};
+        begin(search, team, &own);
+        is_done = search_with(search, team, children);
         search->at.is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
         search->at.has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
         search->at.is_lag_refused |= (team->unsound & BZ_REDUCE_LAG) != 0;

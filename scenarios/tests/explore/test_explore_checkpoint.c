@@ -11,6 +11,7 @@
 
 #include "scenarios/tests/explore/explored.h"
 #include "sim/explore/checkpoint.h"
+#include "sim/explore/visited.h"
 #include "sim/judge/event.h"
 
 #define BYTES_MAX ((size_t)16 << 20u)
@@ -427,6 +428,7 @@ Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
 
 static char *bytes;
 static size_t length;
+static size_t table_bytes; /* of states and outcomes, which come last in the file */
 
 /* A file of a search that has stopped. */
 static FILE *stopped_search(uint64_t states_max) {
@@ -444,6 +446,7 @@ static FILE *stopped_search(uint64_t states_max) {
     rewind(session.file);
     bytes = malloc(BYTES_MAX);
     length = fread(bytes, 1, BYTES_MAX, session.file);
+    table_bytes = (result.states + result.outcomes) * sizeof(struct bz_visited_state);
     return session.file;
 }
 
@@ -511,7 +514,7 @@ static void on_begun_again(void *context, const char *why, bool is_sweep) {
     cr_assert_eq(is_sweep, again->is_sweep);
 }
 
-/* A state on the path that is another one now, as after a change of a library. */
+/* The states are others now, as after a change of a library. */
 static void continue_on_another_path(bool is_sweep, bool is_contained) {
     static struct bz_explore_result whole;
     static struct bz_explore_result result;
@@ -519,9 +522,9 @@ static void continue_on_another_path(bool is_sweep, bool is_contained) {
     struct bz_explore_checkpoint from;
     struct begun_again again = {.is_sweep = is_sweep};
     FILE *file = stopped_search(is_sweep ? 1000 : 100);
-    size_t last = length - sizeof(uint64_t) - 200; /* in the last frame or two */
-    for (size_t place = last; place < length - sizeof(uint64_t); place += 8) {
-        bytes[place] = (char)(bytes[place] ^ 4);
+    size_t end = length - sizeof(uint64_t);
+    for (size_t place = end - table_bytes; place < end; place += sizeof(struct bz_visited_state)) {
+        bytes[place] = (char)(bytes[place] ^ 4); /* of a fingerprint */
     }
     sign();
     cr_assert(opens(file, bytes, length));
