@@ -283,10 +283,6 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
     return shadow->task_count;
 }
 
-enum bz_order bz_judge_order(const struct bz_judge *judge) {
-    return judge->config.order;
-}
-
 static bool is_task(struct bz_judge *judge, const char *call, uint32_t task) {
     if (task == 0 || task > judge->shadow.task_count) {
         bz_judge_refuse(judge, "%s of task %u of %u", call, task, judge->shadow.task_count);

@@ -489,28 +489,21 @@ void bz_judge_adapt(struct bz_judge *judge, const struct bz_profile *profile,
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-enum bz_run_end bz_judge_verdict(const struct bz_judge *judge) {
-    return judge->end;
-}
+#define GETTER(type, name, member)                                                                 \
+    type bz_judge_##name(const struct bz_judge *judge) {                                           \
+        return judge->member;                                                                      \
+    }
+GETTER(enum bz_run_end, verdict, end)
+GETTER(uint64_t, digest, digest)
+GETTER(uint64_t, seed, seed)
+GETTER(uint32_t, steps, step)
+GETTER(uint64_t, lag_ns, lag_ns)
+GETTER(uint32_t, running, shadow.running)
+GETTER(uint32_t, unfinished, shadow.unfinished)
+GETTER(enum bz_order, order, config.order)
 
 const struct bz_violation *bz_judge_violation(const struct bz_judge *judge) {
     return &judge->violation;
-}
-
-uint64_t bz_judge_digest(const struct bz_judge *judge) {
-    return judge->digest;
-}
-
-uint64_t bz_judge_seed(const struct bz_judge *judge) {
-    return judge->seed;
-}
-
-uint32_t bz_judge_steps(const struct bz_judge *judge) {
-    return judge->step;
-}
-
-uint64_t bz_judge_lag_ns(const struct bz_judge *judge) {
-    return judge->lag_ns;
 }
 
 struct bz_situation bz_situation_of(uint16_t number) {
@@ -529,14 +522,6 @@ uint32_t bz_judge_strikes(const struct bz_judge *judge, const uint16_t **situati
 
 struct bz_run_stats *bz_judge_stats(struct bz_judge *judge) {
     return &judge->stats;
-}
-
-uint32_t bz_judge_running(const struct bz_judge *judge) {
-    return judge->shadow.running;
-}
-
-uint32_t bz_judge_unfinished(const struct bz_judge *judge) {
-    return judge->shadow.unfinished;
 }
 
 uint64_t bz_judge_handoffs(const struct bz_judge *judge) {

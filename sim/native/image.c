@@ -388,3 +388,48 @@ bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint) {
     *fingerprint = print;
     return true;
 }
+
+/* --- a step ----------------------------------------------------------------------------------- */
+
+/* A task saves callee-saved registers on its stack, and a state must depend on the past of the task
+ * alone: so these are zero when it begins, and hold no values of the driver. */
+#if defined(__x86_64__) && !defined(BZ_SWITCH_UCONTEXT)
+__attribute__((naked, noinline)) static void begin_clear(void) {
+    __asm__ volatile("xorl %ebx, %ebx\n\t"
+                     "xorl %r12d, %r12d\n\t"
+                     "xorl %r13d, %r13d\n\t"
+                     "xorl %r14d, %r14d\n\t"
+                     "xorl %r15d, %r15d\n\t"
+                     "retq"); /* to the entry function, which is on the stack */
+}
+
+static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
+    if (!task->is_started) {
+        uintptr_t *sp = (uintptr_t *)task->coro.sp - 1;
+        *sp = (uintptr_t)task->coro.pc;
+        task->coro.sp = sp;
+        task->coro.pc = (void *)(uintptr_t)begin_clear;
+    }
+}
+#else
+static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
+    (void)task;
+#if defined(__aarch64__)
+    __asm__ volatile("mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\t"
+                     "mov x23, xzr\n\tmov x24, xzr\n\tmov x25, xzr\n\tmov x26, xzr\n\t"
+                     "mov x27, xzr\n\tmov x28, xzr"
+                     :
+                     :
+                     : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28");
+#endif
+}
+#endif
+
+void bz_image_step(struct bz_loop *loop, struct bz_handle *handle) {
+    if (handle->role == BZ_ROLE_STEP) {
+        struct bz_task *task = bz_container_of(handle, struct bz_task, wake.handle);
+        bz_image_forget_stack(task->stack);
+        clear_registers(task);
+    }
+    bz_driver_step(loop, handle);
+}

@@ -23,6 +23,7 @@
 
 #include "primitives/runtime/coro/stack.h"
 
+struct bz_handle;
 struct bz_loop;
 struct bz_mem;
 struct bz_task;
@@ -75,6 +76,9 @@ static inline void bz_image_forget_stack(struct bz_stack *stack) {
  * states the loop and its tasks do the same. Works in every build; false only if AddressSanitizer
  * keeps locals outside of the stacks. O(bytes). */
 bool bz_image_fingerprint(const struct bz_loop *loop, uint64_t *fingerprint);
+
+/* bz_driver_step() for a search: what a task leaves on its stack depends on its own past alone. */
+void bz_image_step(struct bz_loop *loop, struct bz_handle *handle);
 
 /* --- one arena (primitives/runtime/mem.h) ----------------------------------------------------- */
 

@@ -1,10 +1,9 @@
 #include "sim/native/world.h"
-#include "primitives/runtime/place.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "primitives/runtime/place.h"
 #include "sim/native/exceptions.h"
 #include "sim/native/image.h"
 #include "sim/native/internal.h"
@@ -239,15 +238,18 @@ static void jump_clock(struct bz_native *native) {
 
 /* --- the step --------------------------------------------------------------------------------- */
 
-/* A cancel strikes, as a step of its own. */
-static __attribute__((noinline)) bool inject(struct bz_native *native) {
-    uint32_t victim = bz_judge_inject(native->world.judge);
+/* A cancel strikes this task, as a step of its own. False: it is none. */
+static bool strike(struct bz_native *native, uint32_t victim) {
     if (victim == 0) {
         return false;
     }
     bz_task_cancel(bz_world_find_task(&native->world, victim));
     bz_judge_end_step(native->world.judge);
     return true;
+}
+
+static __attribute__((noinline)) bool inject(struct bz_native *native) {
+    return strike(native, bz_judge_inject(native->world.judge));
 }
 
 static inline struct bz_ready name_of(const struct bz_handle *handle) {
@@ -416,13 +418,7 @@ static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *
 
 /* A point at which an outside cancel may strike. */
 static bool outside_strikes(struct bz_native *native) {
-    uint32_t victim = bz_judge_cancel(native->world.judge);
-    if (victim == 0) {
-        return false;
-    }
-    bz_task_cancel(bz_world_find_task(&native->world, victim));
-    bz_judge_end_step(native->world.judge);
-    return true;
+    return strike(native, bz_judge_cancel(native->world.judge));
 }
 
 /* Begins the next turn; false if nothing will ever run again, or a cancel came first. An idle loop
@@ -567,50 +563,6 @@ void bz_world_end(struct bz_world *world) {
     (void)bz_world_has_resources(world);
 }
 
-/* A task saves callee-saved registers on its stack, and a state must depend on the past of the task
- * alone (image.h): so these are zero when it begins, and hold no values of the driver. */
-#if defined(__x86_64__) && !defined(BZ_SWITCH_UCONTEXT)
-__attribute__((naked, noinline)) static void begin_clear(void) {
-    __asm__ volatile("xorl %ebx, %ebx\n\t"
-                     "xorl %r12d, %r12d\n\t"
-                     "xorl %r13d, %r13d\n\t"
-                     "xorl %r14d, %r14d\n\t"
-                     "xorl %r15d, %r15d\n\t"
-                     "retq"); /* to the entry function, which is on the stack */
-}
-
-static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
-    if (!task->is_started) {
-        uintptr_t *sp = (uintptr_t *)task->coro.sp - 1;
-        *sp = (uintptr_t)task->coro.pc;
-        task->coro.sp = sp;
-        task->coro.pc = (void *)(uintptr_t)begin_clear;
-    }
-}
-#else
-static inline __attribute__((always_inline)) void clear_registers(struct bz_task *task) {
-    (void)task;
-#if defined(__aarch64__)
-    __asm__ volatile("mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\t"
-                     "mov x23, xzr\n\tmov x24, xzr\n\tmov x25, xzr\n\tmov x26, xzr\n\t"
-                     "mov x27, xzr\n\tmov x28, xzr"
-                     :
-                     :
-                     : "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28");
-#endif
-}
-#endif
-
-/* A step of a search. */
-static __attribute__((noinline)) void step_clear(struct bz_loop *loop, struct bz_handle *handle) {
-    if (handle->role == BZ_ROLE_STEP) {
-        struct bz_task *task = bz_container_of(handle, struct bz_task, wake.handle);
-        bz_image_forget_stack(task->stack);
-        clear_registers(task);
-    }
-    bz_driver_step(loop, handle);
-}
-
 bool bz_world_step(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bool is_fifo = world->judge->config.order == BZ_ORDER_FIFO;
@@ -619,7 +571,7 @@ bool bz_world_step(struct bz_world *world) {
     if (is_fifo ? prepare_fifo(native) : prepare_any(native)) {
         struct bz_handle *handle = take(native, is_fifo ? 0 : pick(native));
         native->ran = handle;
-        step_clear(world->loop, handle);
+        bz_image_step(world->loop, handle);
         bz_judge_end_step(world->judge);
         bz_judge_note_step();
     }
