@@ -410,9 +410,6 @@ bool bz_judge_knows(struct bz_judge *judge, uint32_t object);
 /* As bz_shadow_add_object(), but refuses an object without a name. */
 uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object);
 
-/* Where cancels are injected: "any", "none", or windows with a separator between them. */
-void bz_judge_print_windows(const struct bz_judge *judge, char separator, char *text, size_t bytes);
-
 /* How many tasks this object has woken so far. */
 uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object);
 

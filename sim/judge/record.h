@@ -185,6 +185,9 @@ const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t si
 /* Appends "#DIGEST@VERSION", this program's, cut to fit; returns `buffer`. */
 const char *bz_token_end(uint64_t digest, char *buffer, size_t size_bytes);
 
+/* Windows as text: "any", "none", or their names with the separator between them. */
+void bz_windows_text(uint32_t windows, char separator, char *text, size_t bytes);
+
 /* A bound on lag as text, and back: "100ms", "40us", "0", or "any" (BZ_LAG_MAX_ANY_NS). */
 #define BZ_LAG_BYTES 32u
 const char *bz_lag_text(uint64_t lag_max_ns, char buffer[BZ_LAG_BYTES]);
@@ -192,6 +195,9 @@ bool bz_parse_lag(const char *text, uint64_t *lag_max_ns);
 
 /* Whole text to number: decimal or 0x hexadecimal, 64 bits. False if it is anything else. */
 bool bz_parse_u64(const char *text, uint64_t *value);
+
+/* Likewise BZ_DIGEST_DIGITS hexadecimal digits. */
+bool bz_parse_digest(const char *text, uint64_t *digest);
 
 BZ_END_DECLS
 

@@ -23,7 +23,7 @@ static void write_header(const struct bz_judge *judge, struct bz_trace *trace) {
     if (trace->scenario != NULL) {
         return;
     }
-    bz_judge_print_windows(judge, ',', windows, sizeof windows);
+    bz_windows_text(config->cancel_windows, ',', windows, sizeof windows);
     trace->scenario = bz_trace_string(trace, bz_or(config->program, "program"));
     trace->variant = bz_trace_string(trace, bz_or(config->variant, "variant"));
     trace->strategy = config->strategy->name;

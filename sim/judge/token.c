@@ -101,9 +101,9 @@ static bool malformed(const char *text, const char *what, char *error, size_t er
                    text, what);
 }
 
-static bool parse_digest(const char *text, uint64_t *digest) {
+bool bz_parse_digest(const char *text, uint64_t *digest) {
     char prefixed[BZ_DIGEST_DIGITS + 3];
-    if (text == NULL || strlen(text) != BZ_DIGEST_DIGITS) {
+    if (strlen(text) != BZ_DIGEST_DIGITS) {
         return false;
     }
     snprintf(prefixed, sizeof prefixed, "0x%s", text);
@@ -125,7 +125,7 @@ bool bz_token_split(struct bz_token *token, const char *text, char *error, size_
     char *head = cut(&rest, '#');
     char *digest = cut(&rest, '@');
     token->version = rest;
-    if (!parse_digest(digest, &token->digest)) {
+    if (digest == NULL || !bz_parse_digest(digest, &token->digest)) {
         return malformed(text, "has no digest of 16 hexadecimal digits behind '#'", error,
                          error_bytes);
     }
@@ -154,9 +154,8 @@ const char *bz_token_end(uint64_t digest, char *buffer, size_t size_bytes) {
 
 /* --- the judge's own -------------------------------------------------------------------------- */
 
-void bz_judge_print_windows(const struct bz_judge *judge, char separator, char *text,
-                            size_t bytes) {
-    uint32_t windows = judge->config.cancel_windows & BZ_WINDOWS_ALL;
+void bz_windows_text(uint32_t windows, char separator, char *text, size_t bytes) {
+    windows &= BZ_WINDOWS_ALL;
     size_t used = 0;
     if (windows == BZ_WINDOWS_ALL || windows == BZ_WINDOWS_NONE) {
         snprintf(text, bytes, "%s", windows == BZ_WINDOWS_NONE ? "none" : "any");
@@ -196,7 +195,7 @@ const char *bz_judge_token(const struct bz_judge *judge, char *buffer, size_t si
         add_setting(buffer, size_bytes, head, "order", bz_order_name(config->order));
     }
     if ((config->cancel_windows & BZ_WINDOWS_ALL) != BZ_WINDOWS_ALL) {
-        bz_judge_print_windows(judge, '+', text, sizeof text);
+        bz_windows_text(config->cancel_windows, '+', text, sizeof text);
         add_setting(buffer, size_bytes, head, "cancel", text);
     }
     for (size_t index = 0; index < sizeof numbers / sizeof numbers[0]; index++) {

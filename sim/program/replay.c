@@ -129,9 +129,9 @@ bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *prog
     return is_ok;
 }
 
-static bool replay_leniently(const struct bz_trace *trace, const struct bz_program *program,
-                             const struct bz_world_watch *watch, struct bz_trace *record,
-                             struct bz_replay_report *report, char *error, size_t error_bytes) {
+bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
+                       const struct bz_world_watch *watch, struct bz_trace *record,
+                       struct bz_replay_report *report, char *error, size_t error_bytes) {
     struct stage stage;
     bool is_ok = set_up(&stage, program, report, error, error_bytes);
     if (is_ok) {
@@ -142,18 +142,6 @@ static bool replay_leniently(const struct bz_trace *trace, const struct bz_progr
     }
     bz_world_destroy(stage.place.world);
     return is_ok;
-}
-
-bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
-                       struct bz_trace *record, struct bz_replay_report *report, char *error,
-                       size_t error_bytes) {
-    return replay_leniently(trace, program, NULL, record, report, error, error_bytes);
-}
-
-bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
-                       const struct bz_world_watch *watch, struct bz_trace *record,
-                       struct bz_replay_report *report, char *error, size_t error_bytes) {
-    return replay_leniently(trace, program, watch, record, report, error, error_bytes);
 }
 
 /* The program that setup() builds from a tape, as text. */

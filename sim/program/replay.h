@@ -39,15 +39,11 @@ bool bz_replay_trace(const struct bz_trace *trace, const struct bz_program *prog
                      struct bz_replay_report *report, char *error, size_t error_bytes);
 
 /* Replays its choices leniently on any program (another variant) and records the run into `record`.
- * The report counts the choices that were made; a run that hit the step limit proves nothing. */
+ * The report counts the choices that were made; a run that hit the step limit proves nothing.
+ * `watch`: a watcher of every step of this one run; NULL: none. A run that it ends has no verdict
+ * (report->end). A contained program is watched in its child process, so what the watcher writes
+ * there must be in shared memory (contain.h). */
 bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *program,
-                       struct bz_trace *record, struct bz_replay_report *report, char *error,
-                       size_t error_bytes);
-
-/* The same for a watcher of every step: one run and no more. A run that the watcher ends
- * has no verdict (report->end). A contained program is watched in its child process, so what the
- * watcher writes there must be in shared memory (contain.h). */
-bool bz_replay_watched(const struct bz_trace *trace, const struct bz_program *program,
                        const struct bz_world_watch *watch, struct bz_trace *record,
                        struct bz_replay_report *report, char *error, size_t error_bytes);
 

@@ -208,22 +208,11 @@ static bool set_cancel(const struct bz_setting *setting, struct bz_program *prog
 
 static void print_cancel(const struct bz_setting *setting, const struct bz_program *program,
                          char *value, size_t value_bytes) {
-    uint32_t windows = program->cancel_windows;
     (void)setting;
-    if (windows == BZ_WINDOWS_ALL || windows == BZ_WINDOWS_NONE) {
-        snprintf(value, value_bytes, "%s",
-                 windows == BZ_WINDOWS_ALL ? "any"
-                 : program->is_uncancelled ? "off"
-                                           : "none");
-        return;
-    }
-    size_t used = 0;
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        if ((windows >> window & 1u) != 0 && used < value_bytes) {
-            int written = snprintf(value + used, value_bytes - used, "%s%s", used == 0 ? "" : "+",
-                                   bz_window_name(window));
-            used += written > 0 ? (size_t)written : 0;
-        }
+    if (program->is_uncancelled) {
+        snprintf(value, value_bytes, "off");
+    } else {
+        bz_windows_text(program->cancel_windows, '+', value, value_bytes);
     }
 }
 
@@ -356,10 +345,7 @@ static bool split(const char *value, char *name, uint64_t *digest, char *error,
     if (value[length] == '\0') {
         return true;
     }
-    char digits[BZ_DIGEST_DIGITS + 3];
-    snprintf(digits, sizeof digits, "0x%s", value + length + 1);
-    if (strlen(value + length + 1) != BZ_DIGEST_DIGITS || !bz_parse_u64(digits, digest) ||
-        *digest == 0) {
+    if (!bz_parse_digest(value + length + 1, digest) || *digest == 0) {
         return bz_fail(error, error_bytes,
                        "file '%.64s': behind '@' stands a digest of %u hexadecimal digits", value,
                        BZ_DIGEST_DIGITS);

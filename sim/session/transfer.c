@@ -61,7 +61,7 @@ void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
         }
         carry->is_strict = carry->report.result == BZ_REPLAY_MATCHED;
     }
-    if (!carry->is_strict && !bz_replay_lenient(trace, &carry->program, &carry->record,
+    if (!carry->is_strict && !bz_replay_lenient(trace, &carry->program, NULL, &carry->record,
                                                 &carry->report, error, sizeof carry->message)) {
         carry->result = failure(carry);
         return;

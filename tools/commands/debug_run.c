@@ -117,7 +117,7 @@ int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t sto
     program.contain.is_on = false; /* the debugger is in this process */
     bz_watchdog_end();
     bool is_ok =
-        bz_replay_watched(&run->trace, &program, &watch, &record, &report, error, sizeof error);
+        bz_replay_lenient(&run->trace, &program, &watch, &record, &report, error, sizeof error);
     const struct bz_trace_verdict verdict = record.verdict;
     if (is_ok) {
         printf("the run ended after step %" PRIu32 ": %s\n", report.steps,

@@ -66,7 +66,7 @@ static int load_leniently(struct diff *diff) {
         return code;
     }
     diff->traces[1] = &diff->record;
-    if (bz_replay_lenient(&run->trace, &run->program, &diff->record, &run->report, error,
+    if (bz_replay_lenient(&run->trace, &run->program, NULL, &diff->record, &run->report, error,
                           sizeof error)) {
         return BZ_EXIT_OK;
     }

@@ -113,7 +113,7 @@ static void check_options(struct bz_parse *state, void *target) {
 static int replay_leniently(struct replay *replay) {
     struct bz_named_run *run = &replay->run;
     char error[BZ_ERROR_BYTES];
-    if (bz_replay_lenient(&run->trace, &run->program, &replay->record, &run->report, error,
+    if (bz_replay_lenient(&run->trace, &run->program, NULL, &replay->record, &run->report, error,
                           sizeof error)) {
         return BZ_EXIT_OK;
     }

@@ -207,7 +207,7 @@ static bool go(struct ui *ui, uint32_t step) {
         }
     }
     bz_trace_init(&record);
-    bool is_ok = bz_replay_watched(&ui->run, &ui->given->program, &watch, &record, &report,
+    bool is_ok = bz_replay_lenient(&ui->run, &ui->given->program, &watch, &record, &report,
                                    ui->message, sizeof ui->message);
     bz_trace_fini(&record);
     return is_ok;
@@ -219,8 +219,8 @@ static bool make_run(struct ui *ui, const struct bz_trace *choices, uint64_t can
     struct bz_trace record;
     struct bz_replay_report report;
     bz_trace_init(&record);
-    bool is_ok = bz_replay_lenient(choices, &ui->given->program, &record, &report, ui->message,
-                                   sizeof ui->message);
+    bool is_ok = bz_replay_lenient(choices, &ui->given->program, NULL, &record, &report,
+                                   ui->message, sizeof ui->message);
     if (is_ok && victim != 0 && victim_of(&record, cancel_step) != victim) {
         say(ui, "no cancel of this task can strike here: see --cancel and max-cancels%s",
             ui->given->program.order == BZ_ORDER_FIFO ? "; fifo takes them between two turns" : "");
