@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+static const char *row_name = "the test"; /* for messages */
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 void tst_report(struct tst_call *call, const char *format, ...) {
@@ -233,7 +235,8 @@ static enum bz_status guest_word(struct tst_actor *actor, const char *text, bool
         return BZ_INVALID_ARGUMENT;
     }
     if (mark != NULL) {
-        cr_assert_str_eq(call.report, mark + 1, "at '%s' of guest %s", text, actor->name);
+        cr_assert_str_eq(call.report, mark + 1, "%s: at '%s' of guest %s", row_name, text,
+                         actor->name);
         *is_quiet = true;
     } else if (call.report[0] != '\0' && status == BZ_OK) {
         tst_say(actor->log, "%s.%s=%s", actor->name, word, call.report);
@@ -254,9 +257,11 @@ void tst_act(struct tst_stage *stage, const char *words) {
             *mark = '\0';
         }
         bool is_quiet = false;
-        cr_assert(play_word(&call, word, &status, &is_quiet), "'%s' is no word", word);
+        cr_assert(play_word(&call, word, &status, &is_quiet), "%s: '%s' is no word", row_name,
+                  word);
         const char *actual = is_report ? call.report : bz_status_name(status);
-        cr_assert_str_eq((char *)actual, (char *)expected, "at '%s' in '%s'", word, stage->clause);
+        cr_assert_str_eq((char *)actual, (char *)expected, "%s: at '%s' in '%s'", row_name, word,
+                         stage->clause);
         stage_check(stage);
     }
 }
@@ -306,7 +311,7 @@ static void play_clause(struct tst_stage *stage, char *clause) {
         stage_run(stage);
     }
     if (arrow != NULL) {
-        cr_assert_str_eq(stage->log.text, (char *)expected, "after '%s'", clause);
+        cr_assert_str_eq(stage->log.text, (char *)expected, "%s: after '%s'", row_name, clause);
         tst_forget(&stage->log);
     }
 }
@@ -350,7 +355,7 @@ void tst_stage_begin(struct tst_stage *stage, struct tst_cast cast) {
 
 void tst_stage_end(struct tst_stage *stage) {
     stage_run(stage);
-    tst_expect(&stage->log, "");
+    cr_assert_str_eq(stage->log.text, "", "%s: at its end", row_name);
     for (unsigned index = 0; index < TST_GUESTS; index++) {
         if (stage->tasks[index] != NULL && stage->is_owned[index]) {
             cr_assert(bz_task_is_done(stage->tasks[index]));
@@ -365,4 +370,15 @@ void tst_timeline(const char *timeline) {
     tst_stage_begin(&stage, (struct tst_cast){.words = NULL});
     tst_play(&stage, timeline);
     tst_stage_end(&stage);
+}
+
+void tst_begin_row(const char *name) {
+    row_name = name;
+}
+
+void tst_play_rows(const struct tst_row *rows, void (*play)(const char *timeline)) {
+    for (; rows->name != NULL; rows++) {
+        tst_begin_row(rows->name);
+        play(rows->timeline);
+    }
 }

@@ -88,6 +88,17 @@ void tst_play(struct tst_stage *stage, const char *timeline);
 /* A whole timeline on a stage that adds nothing. */
 void tst_timeline(const char *timeline);
 
+/* A timeline in a table. Messages of failures have its name. */
+struct tst_row {
+    const char *name; /* NULL: end of the table */
+    const char *timeline;
+};
+
+void tst_play_rows(const struct tst_row *rows, void (*play)(const char *timeline));
+
+/* For tables of another form: what is played from here on is the row of this name. */
+void tst_begin_row(const char *name);
+
 /* Plays words as the test. */
 void tst_act(struct tst_stage *stage, const char *words);
 

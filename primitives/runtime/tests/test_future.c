@@ -93,62 +93,51 @@ Test(future, completes_once) {
     }
 }
 
-/* F2: nothing runs at once; callbacks run later, in order of registration, each once. */
-Test(future, queues_callbacks_in_order_of_registration) {
-    play("listen-fa listen-fb listen-fc turn set-f -> ; turn-3 -> a:ok b:ok c:ok");
-}
-
-Test(future, tells_callbacks_of_exceptions_and_cancels) {
-    play("listen-fa listen-gb drop-g fail-f turn -> b:cancelled a:failed");
-}
-
-/* F3: a callback that comes too late is queued at once, and still does not run at once. */
-Test(future, queues_a_late_callback_at_once) {
-    play("listen-fa set-f listen-fb -> ; turn -> a:ok b:ok");
-}
-
-/* F3: only what has not been queued can be taken back. d was never registered. */
-Test(future, removes_a_callback_until_it_is_queued) {
-    play("listen-fa listen-fb listen-fc;"
+Test(future, timelines) {
+    static const struct tst_row rows[] = {
+        /* F2: nothing runs at once; callbacks run later, in order of registration, each once. */
+        {"queues_callbacks_in_order_of_registration",
+         "listen-fa listen-fb listen-fc turn set-f -> ; turn-3 -> a:ok b:ok c:ok"},
+        {"tells_callbacks_of_exceptions_and_cancels",
+         "listen-fa listen-gb drop-g fail-f turn -> b:cancelled a:failed"},
+        /* F3: a callback that comes too late is queued at once, and still does not run at once. */
+        {"queues_a_late_callback_at_once", "listen-fa set-f listen-fb -> ; turn -> a:ok b:ok"},
+        /* F3: only what has not been queued can be taken back. d was never registered. */
+        {"removes_a_callback_until_it_is_queued",
+         "listen-fa listen-fb listen-fc;"
          "remove-b remove-b:invalid-state remove-d:invalid-state;"
-         "set-f remove-c:invalid-state turn -> a:ok c:ok; remove-a:invalid-state");
-}
+         "set-f remove-c:invalid-state turn -> a:ok c:ok; remove-a:invalid-state"},
+        /* A callback that a callback registers runs a turn later. */
+        {"runs_what_a_callback_adds_in_the_next_turn",
+         "+a: listen-fb; listen-fa drop-f turn -> a:cancelled; turn -> b:cancelled"},
 
-/* A callback that a callback registers runs a turn later. */
-Test(future, runs_what_a_callback_adds_in_the_next_turn) {
-    play("+a: listen-fb; listen-fa drop-f turn -> a:cancelled; turn -> b:cancelled");
-}
+        /* --- the owner's hook --- */
+        {"calls_the_cancel_hook_at_once_and_once",
+         "hook-f drop-f hooks=1 drop-f:invalid-state turn-2 hooks=1"},
+        {"calls_no_hook_when_it_has_a_result",
+         "hook-f set-f drop-f:invalid-state hooks=0 future-f=result/7"},
 
-/* --- the owner's hook ------------------------------------------------------------------------- */
-
-Test(future, calls_the_cancel_hook_at_once_and_once) {
-    play("hook-f drop-f hooks=1 drop-f:invalid-state turn-2 hooks=1");
-}
-
-Test(future, calls_no_hook_when_it_has_a_result) {
-    play("hook-f set-f drop-f:invalid-state hooks=0 future-f=result/7");
+        /* --- awaiting --- */
+        /* F4: a future that is done does not suspend, whatever it is done with. */
+        {"await_of_a_done_future_does_not_suspend",
+         "a-c: await; set-a fail-b drop-c turn"
+         " -> a.await:ok b.await:failed c.await:cancelled;"
+         "future-a=result/7 future-b=exception/7 future-c=cancelled/0"},
+        /* F4, F2: tasks that wait resume a turn after the completion, in order of arrival. */
+        {"wakes_its_waiters_in_order_of_arrival",
+         "a-c: await-f; turn-3 -> ; set-f -> ;"
+         "turn -> a.await-f:ok b.await-f:ok c.await-f:ok; future-f=result/7"},
+        /* Cancelling a future that several tasks await cancels the await of each of them, no
+         * task. */
+        {"cancel_reaches_every_waiter",
+         "a-b: await-f; turn drop-f cancelling-a=0;"
+         "turn -> a.await-f:cancelled b.await-f:cancelled; end-a=cancelled/0"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }
 
 /* --- awaiting --------------------------------------------------------------------------------- */
-
-/* F4: a future that is done does not suspend, whatever it is done with. */
-Test(future, await_of_a_done_future_does_not_suspend) {
-    play("a-c: await; set-a fail-b drop-c turn"
-         " -> a.await:ok b.await:failed c.await:cancelled;"
-         "future-a=result/7 future-b=exception/7 future-c=cancelled/0");
-}
-
-/* F4, F2: tasks that wait resume a turn after the completion, in order of arrival. */
-Test(future, wakes_its_waiters_in_order_of_arrival) {
-    play("a-c: await-f; turn-3 -> ; set-f -> ;"
-         "turn -> a.await-f:ok b.await-f:ok c.await-f:ok; future-f=result/7");
-}
-
-/* Cancelling a future that several tasks await cancels the await of each of them, no task. */
-Test(future, cancel_reaches_every_waiter) {
-    play("a-b: await-f; turn drop-f cancelling-a=0;"
-         "turn -> a.await-f:cancelled b.await-f:cancelled; end-a=cancelled/0");
-}
 
 static void complete_behind_its_back(struct bz_future *future) {
     bz_future_set_result(future, 0);

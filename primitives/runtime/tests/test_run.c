@@ -32,10 +32,24 @@ static void play(const char *timeline) {
     tst_stage_end(&stage);
 }
 
-Test(run, wakes_sleepers_in_order_of_time) {
-    play("a: yield doze-20; b: yield doze-1; c: yield doze-0; d: yield doze-8; loop"
+Test(run, timelines) {
+    static const struct tst_row rows[] = {
+        {"wakes_sleepers_in_order_of_time",
+         "a: yield doze-20; b: yield doze-1; c: yield doze-0; d: yield doze-8; loop"
          " -> a.yield:ok b.yield:ok c.yield:ok d.yield:ok"
-         " c.doze-0:ok b.doze-1:ok d.doze-8:ok a.doze-20:ok");
+         " c.doze-0:ok b.doze-1:ok d.doze-8:ok a.doze-20:ok"},
+        {"of_an_empty_loop_returns_at_once", "loop"},
+        /* Nothing can ever run, and a task waits: that is said, not waited out. The loop can be
+         * run again, once somebody has helped. */
+        {"tells_of_a_deadlock",
+         "a: await; loop:invalid-state done-a=no cancel-a loop -> a.await:cancelled;"
+         "end-a=cancelled/1"},
+        /* A far deadline does not keep a near one from coming. */
+        {"takes_deadlines_beyond_any_clock",
+         "a: far; b: doze-2 cancel-a; loop -> b.doze-2:ok a.far:cancelled; end-a=cancelled/1"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }
 
 /* The clock goes on from where it stood, wherever that was. */
@@ -74,22 +88,6 @@ Test(run, holds_the_clock_during_a_turn) {
     tst_status(bz_loop_run(loop), BZ_OK);
     cr_assert_eq(first.seen_ns, second.seen_ns);
     tst_end(loop);
-}
-
-Test(run, of_an_empty_loop_returns_at_once) {
-    play("loop");
-}
-
-/* Nothing can ever run, and a task waits: that is said, not waited out. The loop can be run again,
- * once somebody has helped. */
-Test(run, tells_of_a_deadlock) {
-    play("a: await; loop:invalid-state done-a=no cancel-a loop -> a.await:cancelled;"
-         "end-a=cancelled/1");
-}
-
-/* A far deadline does not keep a near one from coming. */
-Test(run, takes_deadlines_beyond_any_clock) {
-    play("a: far; b: doze-2 cancel-a; loop -> b.doze-2:ok a.far:cancelled; end-a=cancelled/1");
 }
 
 Test(run, from_one_of_its_tasks_stops_the_process, .signal = SIGABRT) {

@@ -2,75 +2,60 @@
  * joins the child "c". */
 #include "primitives/tests/stage.h"
 
-Test(join, returns_the_outcome) {
-    tst_timeline("c: yield break; p: join-c => c.yield:ok p.join-c:broken;"
-                 "end-p=broken/0 end-c=broken/0");
-}
+Test(join, timelines) {
+    static const struct tst_row rows[] = {
+        {"returns_the_outcome", "c: yield break; p: join-c => c.yield:ok p.join-c:broken;"
+                                "end-p=broken/0 end-c=broken/0"},
+        {"of_a_cancelled_task_is_cancelled",
+         "c: await; p: join-c; turn cancel-c cancelling-p=0"
+         " => c.await:cancelled p.join-c:cancelled; end-p=cancelled/0 end-c=cancelled/1"},
+        {"of_a_done_task_does_not_suspend",
+         "c: fail; p: ~join-c join-c; turn -> p.join-c:failed p.join-c:failed;"
+         "end-p=failed/0 end-c=failed/0"},
+        /* The end of a task is queued like any other wake-up: the parent resumes a turn later. */
+        {"resumes_a_turn_after_the_end",
+         "c: yield; p: join-c; turn-2 done-c=yes done-p=no => c.yield:ok p.join-c:ok;"
+         "end-p=ok/0 end-c=ok/0"},
+        /* T10: the request goes on to the task that is waited for; the parent ends with its
+         * outcome. */
+        {"cancelled_cancels_the_other_task",
+         "c: await; p: join-c; turn cancel-p cancelling-p=1 cancelling-c=1"
+         " => c.await:cancelled p.join-c:cancelled; end-p=cancelled/1 end-c=cancelled/1"},
+        /* T10: true means only that the request was delivered. A child that swallows it spares
+         * the parent. */
+        {"cancelled_ends_well_if_the_other_task_swallows_it",
+         "c: ~await yield; p: join-c yield; turn cancel-p"
+         " => c.await:cancelled c.yield:ok p.join-c:ok p.yield:ok; end-p=ok/1 end-c=ok/1"},
+        /* The child has ended and the parent has not resumed: the window of a join. */
+        {"cancelled_in_the_window",
+         "c: yield; p: join-c; turn-2 done-c=yes cancel-p"
+         " => c.yield:ok p.join-c:cancelled; end-p=cancelled/1 end-c=ok/0"},
+        /* T3 with T10: a marked parent hands its mark to the child when it begins to wait, and
+         * has none of its own any more. */
+        {"by_a_marked_task_marks_the_other",
+         "c: ~await yield; p: cancel-self join-c yield; turn cancelling-c=1"
+         " => c.await:cancelled c.yield:ok p.join-c:ok p.yield:ok; end-p=ok/1 end-c=ok/1"},
+        /* A child that cancels the parent who waits for it has cancelled itself. */
+        {"cancelled_by_the_other_task_comes_back_to_it",
+         "c: yield cancel-p ~yield yield; p: join-c"
+         " => c.yield:ok c.yield:cancelled c.yield:ok p.join-c:ok; end-p=ok/1 end-c=ok/1"},
+        {"of_oneself_is_refused", "p: join-p => p.join-p:invalid-state; end-p=invalid-state/0"},
+        {"by_several_wakes_all_in_order",
+         "c: yield fail; p-q: join-c => c.yield:ok p.join-c:failed q.join-c:failed;"
+         "end-p=failed/0 end-q=failed/0 end-c=failed/0"},
 
-Test(join, of_a_cancelled_task_is_cancelled) {
-    tst_timeline("c: await; p: join-c; turn cancel-c cancelling-p=0"
-                 " => c.await:cancelled p.join-c:cancelled; end-p=cancelled/0 end-c=cancelled/1");
-}
-
-Test(join, of_a_done_task_does_not_suspend) {
-    tst_timeline("c: fail; p: ~join-c join-c; turn -> p.join-c:failed p.join-c:failed;"
-                 "end-p=failed/0 end-c=failed/0");
-}
-
-/* The end of a task is queued like any other wake-up: the parent resumes a turn later. */
-Test(join, resumes_a_turn_after_the_end) {
-    tst_timeline("c: yield; p: join-c; turn-2 done-c=yes done-p=no => c.yield:ok p.join-c:ok;"
-                 "end-p=ok/0 end-c=ok/0");
-}
-
-/* T10: the request goes on to the task that is waited for; the parent ends with its outcome. */
-Test(join, cancelled_cancels_the_other_task) {
-    tst_timeline("c: await; p: join-c; turn cancel-p cancelling-p=1 cancelling-c=1"
-                 " => c.await:cancelled p.join-c:cancelled; end-p=cancelled/1 end-c=cancelled/1");
-}
-
-/* T10: true means only that the request was delivered. A child that swallows it spares the parent.
- */
-Test(join, cancelled_ends_well_if_the_other_task_swallows_it) {
-    tst_timeline("c: ~await yield; p: join-c yield; turn cancel-p"
-                 " => c.await:cancelled c.yield:ok p.join-c:ok p.yield:ok; end-p=ok/1 end-c=ok/1");
-}
-
-/* The child has ended and the parent has not resumed: the window of a join. */
-Test(join, cancelled_in_the_window) {
-    tst_timeline("c: yield; p: join-c; turn-2 done-c=yes cancel-p"
-                 " => c.yield:ok p.join-c:cancelled; end-p=cancelled/1 end-c=ok/0");
-}
-
-/* T3 with T10: a marked parent hands its mark to the child when it begins to wait, and has none of
- * its own any more. */
-Test(join, by_a_marked_task_marks_the_other) {
-    tst_timeline("c: ~await yield; p: cancel-self join-c yield; turn cancelling-c=1"
-                 " => c.await:cancelled c.yield:ok p.join-c:ok p.yield:ok; end-p=ok/1 end-c=ok/1");
-}
-
-/* A child that cancels the parent who waits for it has cancelled itself. */
-Test(join, cancelled_by_the_other_task_comes_back_to_it) {
-    tst_timeline("c: yield cancel-p ~yield yield; p: join-c"
-                 " => c.yield:ok c.yield:cancelled c.yield:ok p.join-c:ok; end-p=ok/1 end-c=ok/1");
-}
-
-Test(join, of_oneself_is_refused) {
-    tst_timeline("p: join-p => p.join-p:invalid-state; end-p=invalid-state/0");
-}
-
-Test(join, by_several_wakes_all_in_order) {
-    tst_timeline("c: yield fail; p-q: join-c => c.yield:ok p.join-c:failed q.join-c:failed;"
-                 "end-p=failed/0 end-q=failed/0 end-c=failed/0");
+        /* --- lifetime --- */
+        /* The owner frees a task that is done while somebody else, woken by its end, has not
+         * resumed. */
+        {"outlives_the_memory_of_the_task",
+         "c: yield break; p: join-c; turn-2 end-c=broken/0 free-c turn"
+         " -> c.yield:ok p.join-c:broken; end-p=broken/0"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, tst_timeline);
 }
 
 /* --- lifetime --------------------------------------------------------------------------------- */
-
-/* The owner frees a task that is done while somebody else, woken by its end, has not resumed. */
-Test(join, outlives_the_memory_of_the_task) {
-    tst_timeline("c: yield break; p: join-c; turn-2 end-c=broken/0 free-c turn"
-                 " -> c.yield:ok p.join-c:broken; end-p=broken/0");
-}
 
 /* The same, and the memory is in use again, by a task that has not ended: the request must not go
  * to that stranger. */

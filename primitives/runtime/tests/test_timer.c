@@ -132,28 +132,25 @@ static void play(const char *timeline) {
     tst_stage_end(&alarms.stage);
 }
 
-Test(timer, fires_once_when_due_and_not_before) {
-    play("arm-a10 time-9 turn -> ; time-1 turn -> a; time-100 turn");
-}
-
-/* A time that has passed is due in the next turn, behind what is ready. */
-Test(timer, of_the_past_fires_in_the_next_turn) {
-    play("time-50 arm-a10 ready=0 turn -> a");
+Test(timer, timelines) {
+    static const struct tst_row rows[] = {
+        {"fires_once_when_due_and_not_before",
+         "arm-a10 time-9 turn -> ; time-1 turn -> a; time-100 turn"},
+        /* A time that has passed is due in the next turn, behind what is ready. */
+        {"of_the_past_fires_in_the_next_turn", "time-50 arm-a10 ready=0 turn -> a"},
+        /* To disarm a timer that is not armed is harmless. */
+        {"disarmed_in_the_heap_does_not_fire", "disarm-a arm-a10 disarm-a disarm-a time-20 turn"},
+        /* Nor does it harm one that has fired. */
+        {"disarmed_in_the_queue_does_not_fire",
+         "arm-a10 arm-b10 arm-c10 time-10 due-3 disarm-b ready=2 turn -> a c; disarm-a"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }
 
 Test(timer, armed_for_never_is_not_armed) {
     _Static_assert(BZ_TIME_NEVER == 18446744073709551615u, "the number below is never");
     play("arm-a18446744073709551615 deadline=never time-18446744073709551615 turn -> ; disarm-a");
-}
-
-/* To disarm a timer that is not armed is harmless. */
-Test(timer, disarmed_in_the_heap_does_not_fire) {
-    play("disarm-a arm-a10 disarm-a disarm-a time-20 turn");
-}
-
-/* Nor does it harm one that has fired. */
-Test(timer, disarmed_in_the_queue_does_not_fire) {
-    play("arm-a10 arm-b10 arm-c10 time-10 due-3 disarm-b ready=2 turn -> a c; disarm-a");
 }
 
 /* A timer can be armed again once it has fired or was disarmed, from its own firing as well. */

@@ -126,91 +126,73 @@ static void once(const char *timeline) {
 
 /* --- one-shot --------------------------------------------------------------------------------- */
 
-Test(oneshot, sends_one_value_once) {
-    once("try-receive:empty send-7 send-8:closed try-receive=7 try-receive:closed send-9:closed");
-}
-
-Test(oneshot, receiver_waits) {
-    once("a: receive; turn receivers=1/0/0 send-7 => a.receive=7");
-}
-
-Test(oneshot, the_oldest_receives_and_the_others_learn_that_nothing_comes) {
-    once("a-c: receive; turn send-7 receivers=2/1/0 => a.receive=7 b.receive:closed"
-         " c.receive:closed");
-}
-
-Test(oneshot, nobody_takes_a_promised_value) {
-    once("a: receive; turn send-7 try-receive:empty; b: receive => a.receive=7 b.receive:closed");
-}
-
-Test(oneshot, close_before_a_send) {
-    once("a-b: receive; turn close receivers=0/2/0 send-7:closed try-receive:closed"
-         " => a.receive:closed b.receive:closed");
-}
-
-Test(oneshot, close_after_a_send_keeps_the_value) {
-    once("send-7 close try-receive=7; receive:closed");
-}
-
-Test(oneshot, sender_learns_that_the_receiver_closed) {
-    once("a: wait-closed wait-closed; turn close => a.wait-closed:ok a.wait-closed:ok");
-    once("a: wait-closed; turn send-7 => a.wait-closed:ok; try-receive=7");
-}
-
-Test(oneshot, cancelled_receive_takes_nothing) {
-    once("a-b: receive; turn cancel-a send-7 => a.receive:cancelled b.receive=7");
-}
-
-/* The window: the value stays where it is. */
-Test(oneshot, woken_and_cancelled_leaves_the_value) {
-    once("a: receive; turn send-7 cancel-a => a.receive:cancelled; try-receive=7");
-    once("a-b: receive; turn send-7 cancel-a => a.receive:cancelled b.receive=7");
-}
-
-Test(oneshot, woken_by_a_close_and_cancelled) {
-    once("a-b: receive; turn close cancel-a => a.receive:cancelled b.receive:closed");
+Test(oneshot, timelines) {
+    static const struct tst_row rows[] = {
+        {"sends_one_value_once",
+         "try-receive:empty send-7 send-8:closed try-receive=7 try-receive:closed send-9:closed"},
+        {"receiver_waits", "a: receive; turn receivers=1/0/0 send-7 => a.receive=7"},
+        {"the_oldest_receives_and_the_others_learn_that_nothing_comes",
+         "a-c: receive; turn send-7 receivers=2/1/0 => a.receive=7 b.receive:closed"
+         " c.receive:closed"},
+        {"nobody_takes_a_promised_value",
+         "a: receive; turn send-7 try-receive:empty; b: receive => a.receive=7 b.receive:closed"},
+        {"close_before_a_send",
+         "a-b: receive; turn close receivers=0/2/0 send-7:closed try-receive:closed"
+         " => a.receive:closed b.receive:closed"},
+        {"close_after_a_send_keeps_the_value", "send-7 close try-receive=7; receive:closed"},
+        {"sender_learns_that_the_receiver_closed",
+         "a: wait-closed wait-closed; turn close => a.wait-closed:ok a.wait-closed:ok"},
+        {"sender_learns_that_the_receiver_closed",
+         "a: wait-closed; turn send-7 => a.wait-closed:ok; try-receive=7"},
+        {"cancelled_receive_takes_nothing",
+         "a-b: receive; turn cancel-a send-7 => a.receive:cancelled b.receive=7"},
+        /* The window: the value stays where it is. */
+        {"woken_and_cancelled_leaves_the_value",
+         "a: receive; turn send-7 cancel-a => a.receive:cancelled; try-receive=7"},
+        {"woken_and_cancelled_leaves_the_value",
+         "a-b: receive; turn send-7 cancel-a => a.receive:cancelled b.receive=7"},
+        {"woken_by_a_close_and_cancelled",
+         "a-b: receive; turn close cancel-a => a.receive:cancelled b.receive:closed"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, once);
 }
 
 /* --- channel ---------------------------------------------------------------------------------- */
 
-Test(channel, keeps_the_order_of_values) {
-    play(2, "send-1 send-2 try-send-3:full receive=1 send-3 receive=2 receive=3 try-receive:empty");
-}
-
-Test(channel, senders_wait_in_order) {
-    play(1, "send-1; a: send-2; b: send-3; turn senders=2/0/0 try-receive=1 try-receive:empty turn"
-            " -> a.send-2:ok; receive=2 turn -> b.send-3:ok; receive=3");
-}
-
-Test(channel, ends_when_the_last_sender_is_dropped) {
-    play(2, "add send-1 drop; a: receive receive; turn -> a.receive=1; drop drop:invalid-state"
-            " add:closed => a.receive:closed");
-}
-
-Test(channel, values_that_are_left_are_received_after_the_last_sender) {
-    play(2, "send-1 send-2 drop receive=1 receive=2 receive:closed try-receive:closed");
-}
-
-Test(channel, receiver_closes_it) {
-    play(1, "send-1; a: send-2; b: wait-closed; turn close send-3:closed try-send-3:closed"
-            " => a.send-2:closed b.wait-closed:ok; receive=1 receive:closed");
-}
-
-Test(channel, receiver_drops_what_is_in_it) {
-    play(2, "send-1 send-2 close-now receive:closed");
-}
-
-Test(channel, last_sender_wakes_who_waits_for_the_close) {
-    play(1, "a: wait-closed; turn drop => a.wait-closed:ok");
-}
-
-Test(channel, cancelled_send_has_sent_nothing) {
-    play(1, "send-1; a: send-2; b: send-3; turn cancel-a turn -> a.send-2:cancelled; receive=1"
-            " => b.send-3:ok; receive=3");
-    play(1, "send-1; a: send-2; b: send-3; turn receive=1 cancel-a"
-            " => a.send-2:cancelled b.send-3:ok; receive=3");
-}
-
-Test(channel, cancelled_receive_has_taken_nothing) {
-    play(1, "a-b: receive; turn send-1 cancel-a => a.receive:cancelled b.receive=1");
+Test(channel, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t capacity;
+        const char *timeline;
+    } rows[] = {
+        {"keeps_the_order_of_values", 2,
+         "send-1 send-2 try-send-3:full receive=1 send-3 receive=2 receive=3 try-receive:empty"},
+        {"senders_wait_in_order", 1,
+         "send-1; a: send-2; b: send-3; turn senders=2/0/0 try-receive=1 try-receive:empty turn"
+         " -> a.send-2:ok; receive=2 turn -> b.send-3:ok; receive=3"},
+        {"ends_when_the_last_sender_is_dropped", 2,
+         "add send-1 drop; a: receive receive; turn -> a.receive=1; drop drop:invalid-state"
+         " add:closed => a.receive:closed"},
+        {"values_that_are_left_are_received_after_the_last_sender", 2,
+         "send-1 send-2 drop receive=1 receive=2 receive:closed try-receive:closed"},
+        {"receiver_closes_it", 1,
+         "send-1; a: send-2; b: wait-closed; turn close send-3:closed try-send-3:closed"
+         " => a.send-2:closed b.wait-closed:ok; receive=1 receive:closed"},
+        {"receiver_drops_what_is_in_it", 2, "send-1 send-2 close-now receive:closed"},
+        {"last_sender_wakes_who_waits_for_the_close", 1,
+         "a: wait-closed; turn drop => a.wait-closed:ok"},
+        {"cancelled_send_has_sent_nothing", 1,
+         "send-1; a: send-2; b: send-3; turn cancel-a turn -> a.send-2:cancelled; receive=1"
+         " => b.send-3:ok; receive=3"},
+        {"cancelled_send_has_sent_nothing", 1,
+         "send-1; a: send-2; b: send-3; turn receive=1 cancel-a"
+         " => a.send-2:cancelled b.send-3:ok; receive=3"},
+        {"cancelled_receive_has_taken_nothing", 1,
+         "a-b: receive; turn send-1 cancel-a => a.receive:cancelled b.receive=1"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play(rows[row].capacity, rows[row].timeline);
+    }
 }

@@ -24,62 +24,163 @@ static void play_waiting(char last, const char *timeline) {
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-Test(condition, notify_wakes_the_oldest_once_the_lock_is_free) {
-    play_waiting('c', "acquire notify-1 condition=2/1/0 => ;"
-                      "lock=1/0/0 release => a.wait:ok;"
-                      "acquire notify-2 release => b.wait:ok c.wait:ok");
+Test(condition, play_waiting) {
+    static const struct {
+        const char *name;
+        char last;
+        const char *timeline;
+    } rows[] = {
+        {"notify_wakes_the_oldest_once_the_lock_is_free", 'c',
+         "acquire notify-1 condition=2/1/0 => ;"
+         "lock=1/0/0 release => a.wait:ok;"
+         "acquire notify-2 release => b.wait:ok c.wait:ok"},
+        {"notify_of_more_than_there_are_wakes_all", 'c',
+         "acquire notify-1 release acquire notify-2048 release condition=0/3/0"
+         " => a.wait:ok b.wait:ok c.wait:ok"},
+        {"notify_of_none_wakes_nobody", 'a',
+         "acquire notify-0 release condition=1/0/0 acquire notify-1 release"
+         " => a.wait:ok"},
+        {"notify_all_wakes_all_in_order", 'd',
+         "e: acquire notify-all release"
+         " => e.acquire:ok a.wait:ok b.wait:ok c.wait:ok d.wait:ok"},
+
+        /* --- the lock --- */
+        {"refuses_whoever_has_no_lock", 'a',
+         "notify-1:not-held notify-all:not-held condition=1/0/0;"
+         "b: ~wait ~wait-true => b.wait:not-held b.wait-true:not-held;"
+         "acquire notify-1 release => a.wait:ok"},
+
+        /* --- cancels: waiting --- */
+        /* There was no notification to pass on; asyncio since 3.13 would wake b here. */
+        {"cancelled_waiter_wakes_nobody", 'c',
+         "cancel-a condition=2/0/1 => a.wait:cancelled; condition=2/0/0;"
+         "acquire notify-2 release => b.wait:ok c.wait:ok"},
+        {"cancelled_waiter_waits_for_the_lock", 'b',
+         "acquire cancel-a => ; lock=1/0/0 release => a.wait:cancelled;"
+         "acquire notify-1 release => b.wait:ok"},
+        /* Cancel, then notify, in one turn: the notification is the next waiter's from the
+         * beginning. */
+        {"cancel_then_notify", 'c',
+         "acquire cancel-a notify-1 release condition=1/1/1"
+         " => a.wait:cancelled b.wait:ok;"
+         "condition=1/0/0 acquire notify-1 release => c.wait:ok"},
+
+        /* --- cancels: notified --- */
+        /* Notify, then cancel, in one turn: the window. The notification goes on in the very
+         * step in which the cancelled waiter runs, though somebody else holds the lock
+         * (gh-112202). */
+        {"notify_then_cancel", 'c',
+         "acquire notify-1 cancel-a condition=2/1/0 step condition=1/1/0 release"
+         " => a.wait:cancelled b.wait:ok;"
+         "condition=1/0/0 acquire notify-1 release => c.wait:ok"},
+        /* With nobody behind, the notification is spent. */
+        {"notify_then_cancel_of_the_only_waiter", 'a',
+         "acquire notify-1 release cancel-a => a.wait:cancelled;"
+         "b: acquire ~wait release => b.acquire:ok;"
+         "condition=1/0/0 cancel-b => b.wait:cancelled"},
+        /* Two were notified; both are cancelled; both notifications go on, in order. */
+        {"notify_two_then_cancel_both", 'e',
+         "acquire notify-2 release cancel-b cancel-a"
+         " => a.wait:cancelled b.wait:cancelled c.wait:ok d.wait:ok;"
+         "acquire notify-1 release => e.wait:ok"},
+        {"chain_of_cancels_in_the_window", 'e',
+         "acquire notify-1 release;"
+         "condition=4/1/0 cancel-a turn -> a.wait:cancelled;"
+         "condition=3/1/0 cancel-b turn -> b.wait:cancelled;"
+         "condition=2/1/0 cancel-c turn -> c.wait:cancelled;"
+         "condition=1/1/0 cancel-d turn -> d.wait:cancelled; run -> e.wait:ok"},
+
+        /* --- cancels: queued for the lock --- */
+        /* Notified, and cancelled while it waits for the lock: the cancellation is not swallowed
+         * (gh-77022), the lock is held (gh-67159), the notification goes on at once (gh-112202).
+         * Then two are queued for the lock: a again, and b, which was notified. */
+        {"cancel_while_queued_for_the_lock", 'c',
+         "acquire notify-1 run lock=1/0/0 cancel-a lock=0/0/1 => ; lock=2/0/0;"
+         "release => a.wait:cancelled b.wait:ok;"
+         "condition=1/0/0 acquire notify-1 release => c.wait:ok"},
+        /* The same with the release in the same turn, in both orders: "cancel, release" finds
+         * the lock free on the second try; after "release, cancel" it was handed over, and is
+         * passed on and waited for again. */
+        {"cancel_and_release_while_queued_for_the_lock", 'b',
+         "acquire notify-1 run cancel-a release lock=0/0/1"
+         " => a.wait:cancelled b.wait:ok"},
+        {"cancel_and_release_while_queued_for_the_lock", 'b',
+         "acquire notify-1 run release cancel-a lock=0/1/0"
+         " => a.wait:cancelled b.wait:ok"},
+        /* Cancelled between the hand-over of the lock and the resume: others in the queue go
+         * first. */
+        {"cancel_in_the_window_of_the_lock", 'b',
+         "acquire notify-1 run; c: acquire release; run release lock=1/1/0 cancel-a"
+         " => c.acquire:ok a.wait:cancelled b.wait:ok"},
+        /* A second request strikes on the way out, and a queues anew: one cancellation, one
+         * notification handed on. */
+        {"second_request_on_the_way_out", 'c',
+         "acquire notify-1 run cancel-a run cancel-a run condition=1/0/0 lock=2/0/0;"
+         "release => b.wait:ok a.wait:cancelled;"
+         "acquire notify-1 release => c.wait:ok"},
+        /* A waiter that was cancelled without a notification is cancelled again on its way out. */
+        {"second_request_without_a_notification", 'b',
+         "acquire cancel-a cancel-a run cancel-a run condition=1/0/0;"
+         "release => a.wait:cancelled; acquire notify-1 release => b.wait:ok"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play_waiting(rows[row].last, rows[row].timeline);
+    }
 }
 
-Test(condition, notify_of_more_than_there_are_wakes_all) {
-    play_waiting('c', "acquire notify-1 release acquire notify-2048 release condition=0/3/0"
-                      " => a.wait:ok b.wait:ok c.wait:ok");
-}
-
-Test(condition, notify_of_none_wakes_nobody) {
-    play_waiting('a', "acquire notify-0 release condition=1/0/0 acquire notify-1 release"
-                      " => a.wait:ok");
-}
-
-Test(condition, notify_all_wakes_all_in_order) {
-    play_waiting('d', "e: acquire notify-all release"
-                      " => e.acquire:ok a.wait:ok b.wait:ok c.wait:ok d.wait:ok");
-}
-
-/* A task that comes after the notification waits for the next one. */
-Test(condition, notification_is_not_kept) {
-    play("acquire notify-5 release;"
+Test(condition, timelines) {
+    static const struct tst_row rows[] = {
+        /* A task that comes after the notification waits for the next one. */
+        {"notification_is_not_kept",
+         "acquire notify-5 release;"
          "a: acquire ~wait release; run condition=1/0/0 locked=no -> a.acquire:ok;"
          "acquire notify-1 release; b: acquire ~wait release => a.wait:ok b.acquire:ok;"
-         "condition=1/0/0 acquire notify-1 release => b.wait:ok");
-}
-
-/* A waiter that waits again goes behind the others. */
-Test(condition, waiters_that_come_back_take_turns) {
-    play("a-b: acquire wait wait release => a.acquire:ok b.acquire:ok;"
+         "condition=1/0/0 acquire notify-1 release => b.wait:ok"},
+        /* A waiter that waits again goes behind the others. */
+        {"waiters_that_come_back_take_turns",
+         "a-b: acquire wait wait release => a.acquire:ok b.acquire:ok;"
          "acquire notify-1 release => a.wait:ok; acquire notify-1 release => b.wait:ok;"
-         "acquire notify-1 release => a.wait:ok; acquire notify-1 release => b.wait:ok");
+         "acquire notify-1 release => a.wait:ok; acquire notify-1 release => b.wait:ok"},
+
+        /* --- the lock --- */
+        {"refuses_whoever_has_no_lock", "wait:not-held notify-1:not-held notify-all:not-held"},
+        /* In the window of the lock nobody holds it: the woken guest has not resumed. */
+        {"refuses_in_the_window_of_the_lock",
+         "acquire; a: acquire release; turn release wait:not-held notify-1:not-held"
+         " => a.acquire:ok"},
+        /* The wait hands the lock to the next waiter. */
+        {"wait_releases_the_lock", "a: acquire wait release; b: acquire notify-1 release"
+                                   " => a.acquire:ok b.acquire:ok a.wait:ok"},
+
+        /* --- wait_for --- */
+        /* A true predicate is not enough: a must be notified. */
+        {"wait_for_looks_again_after_each_notification",
+         "a: acquire wait-true release => a.acquire:ok;"
+         "acquire notify-1 release => ; condition=1/0/0 say-true => ;"
+         "acquire notify-1 release => a.wait-true:ok"},
+        /* A predicate that is true at once needs no lock. */
+        {"wait_for_what_holds_does_not_wait", "wait-true:not-held say-true wait-true"},
+        {"wait_for_can_be_cancelled",
+         "a: acquire ~wait-true release => a.acquire:ok; cancel-a => a.wait-true:cancelled"},
+
+        /* --- cancels: waiting --- */
+        /* A request that was made before the wait strikes it; the lock is given up and taken
+         * again. */
+        {"request_made_before_the_wait", "a: acquire cancel-self ~wait release; b: acquire release"
+                                         " => a.acquire:ok b.acquire:ok a.wait:cancelled"},
+
+        /* --- cancels: queued for the lock --- */
+        /* After a cancelled wait the task continues normally; its request is delivered once. */
+        {"wait_works_after_a_cancelled_wait",
+         "a: acquire ~wait wait release => a.acquire:ok; cancel-a => a.wait:cancelled;"
+         "acquire notify-1 release => a.wait:ok"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }
 
 /* --- the lock --------------------------------------------------------------------------------- */
-
-Test(condition, refuses_whoever_has_no_lock) {
-    play("wait:not-held notify-1:not-held notify-all:not-held");
-    play_waiting('a', "notify-1:not-held notify-all:not-held condition=1/0/0;"
-                      "b: ~wait ~wait-true => b.wait:not-held b.wait-true:not-held;"
-                      "acquire notify-1 release => a.wait:ok");
-}
-
-/* In the window of the lock nobody holds it: the woken guest has not resumed. */
-Test(condition, refuses_in_the_window_of_the_lock) {
-    play("acquire; a: acquire release; turn release wait:not-held notify-1:not-held"
-         " => a.acquire:ok");
-}
-
-/* The wait hands the lock to the next waiter. */
-Test(condition, wait_releases_the_lock) {
-    play("a: acquire wait release; b: acquire notify-1 release"
-         " => a.acquire:ok b.acquire:ok a.wait:ok");
-}
 
 /* Two conditions of one lock do not notify each other's waiters. */
 Test(condition, lock_may_be_shared) {
@@ -93,43 +194,7 @@ Test(condition, lock_may_be_shared) {
     hall_end(&hall);
 }
 
-/* --- wait_for --------------------------------------------------------------------------------- */
-
-/* A true predicate is not enough: a must be notified. */
-Test(condition, wait_for_looks_again_after_each_notification) {
-    play("a: acquire wait-true release => a.acquire:ok;"
-         "acquire notify-1 release => ; condition=1/0/0 say-true => ;"
-         "acquire notify-1 release => a.wait-true:ok");
-}
-
-/* A predicate that is true at once needs no lock. */
-Test(condition, wait_for_what_holds_does_not_wait) {
-    play("wait-true:not-held say-true wait-true");
-}
-
-Test(condition, wait_for_can_be_cancelled) {
-    play("a: acquire ~wait-true release => a.acquire:ok; cancel-a => a.wait-true:cancelled");
-}
-
 /* --- cancels: waiting ------------------------------------------------------------------------- */
-
-/* There was no notification to pass on; asyncio since 3.13 would wake b here. */
-Test(condition, cancelled_waiter_wakes_nobody) {
-    play_waiting('c', "cancel-a condition=2/0/1 => a.wait:cancelled; condition=2/0/0;"
-                      "acquire notify-2 release => b.wait:ok c.wait:ok");
-}
-
-Test(condition, cancelled_waiter_waits_for_the_lock) {
-    play_waiting('b', "acquire cancel-a => ; lock=1/0/0 release => a.wait:cancelled;"
-                      "acquire notify-1 release => b.wait:ok");
-}
-
-/* Cancel, then notify, in one turn: the notification is the next waiter's from the beginning. */
-Test(condition, cancel_then_notify) {
-    play_waiting('c', "acquire cancel-a notify-1 release condition=1/1/1"
-                      " => a.wait:cancelled b.wait:ok;"
-                      "condition=1/0/0 acquire notify-1 release => c.wait:ok");
-}
 
 Test(condition, waiters_may_be_cancelled_anywhere) {
     static const char *const stories[] = {"a.wait:cancelled b.wait:ok c.wait:ok d.wait:ok",
@@ -146,90 +211,7 @@ Test(condition, waiters_may_be_cancelled_anywhere) {
     }
 }
 
-/* A request that was made before the wait strikes it; the lock is given up and taken again. */
-Test(condition, request_made_before_the_wait) {
-    play("a: acquire cancel-self ~wait release; b: acquire release"
-         " => a.acquire:ok b.acquire:ok a.wait:cancelled");
-}
-
-/* --- cancels: notified ------------------------------------------------------------------------ */
-
-/* Notify, then cancel, in one turn: the window. The notification goes on in the very step in which
- * the cancelled waiter runs, though somebody else holds the lock (gh-112202). */
-Test(condition, notify_then_cancel) {
-    play_waiting('c', "acquire notify-1 cancel-a condition=2/1/0 step condition=1/1/0 release"
-                      " => a.wait:cancelled b.wait:ok;"
-                      "condition=1/0/0 acquire notify-1 release => c.wait:ok");
-}
-
-/* With nobody behind, the notification is spent. */
-Test(condition, notify_then_cancel_of_the_only_waiter) {
-    play_waiting('a', "acquire notify-1 release cancel-a => a.wait:cancelled;"
-                      "b: acquire ~wait release => b.acquire:ok;"
-                      "condition=1/0/0 cancel-b => b.wait:cancelled");
-}
-
-/* Two were notified; both are cancelled; both notifications go on, in order. */
-Test(condition, notify_two_then_cancel_both) {
-    play_waiting('e', "acquire notify-2 release cancel-b cancel-a"
-                      " => a.wait:cancelled b.wait:cancelled c.wait:ok d.wait:ok;"
-                      "acquire notify-1 release => e.wait:ok");
-}
-
-Test(condition, chain_of_cancels_in_the_window) {
-    play_waiting('e', "acquire notify-1 release;"
-                      "condition=4/1/0 cancel-a turn -> a.wait:cancelled;"
-                      "condition=3/1/0 cancel-b turn -> b.wait:cancelled;"
-                      "condition=2/1/0 cancel-c turn -> c.wait:cancelled;"
-                      "condition=1/1/0 cancel-d turn -> d.wait:cancelled; run -> e.wait:ok");
-}
-
 /* --- cancels: queued for the lock ------------------------------------------------------------- */
-
-/* Notified, and cancelled while it waits for the lock: the cancellation is not swallowed
- * (gh-77022), the lock is held (gh-67159), the notification goes on at once (gh-112202). Then two
- * are queued for the lock: a again, and b, which was notified. */
-Test(condition, cancel_while_queued_for_the_lock) {
-    play_waiting('c', "acquire notify-1 run lock=1/0/0 cancel-a lock=0/0/1 => ; lock=2/0/0;"
-                      "release => a.wait:cancelled b.wait:ok;"
-                      "condition=1/0/0 acquire notify-1 release => c.wait:ok");
-}
-
-/* The same with the release in the same turn, in both orders: "cancel, release" finds the lock free
- * on the second try; after "release, cancel" it was handed over, and is passed on and waited for
- * again. */
-Test(condition, cancel_and_release_while_queued_for_the_lock) {
-    play_waiting('b', "acquire notify-1 run cancel-a release lock=0/0/1"
-                      " => a.wait:cancelled b.wait:ok");
-    play_waiting('b', "acquire notify-1 run release cancel-a lock=0/1/0"
-                      " => a.wait:cancelled b.wait:ok");
-}
-
-/* Cancelled between the hand-over of the lock and the resume: others in the queue go first. */
-Test(condition, cancel_in_the_window_of_the_lock) {
-    play_waiting('b', "acquire notify-1 run; c: acquire release; run release lock=1/1/0 cancel-a"
-                      " => c.acquire:ok a.wait:cancelled b.wait:ok");
-}
-
-/* A second request strikes on the way out, and a queues anew: one cancellation, one notification
- * handed on. */
-Test(condition, second_request_on_the_way_out) {
-    play_waiting('c', "acquire notify-1 run cancel-a run cancel-a run condition=1/0/0 lock=2/0/0;"
-                      "release => b.wait:ok a.wait:cancelled;"
-                      "acquire notify-1 release => c.wait:ok");
-}
-
-/* A waiter that was cancelled without a notification is cancelled again on its way out. */
-Test(condition, second_request_without_a_notification) {
-    play_waiting('b', "acquire cancel-a cancel-a run cancel-a run condition=1/0/0;"
-                      "release => a.wait:cancelled; acquire notify-1 release => b.wait:ok");
-}
-
-/* After a cancelled wait the task continues normally; its request is delivered once. */
-Test(condition, wait_works_after_a_cancelled_wait) {
-    play("a: acquire ~wait wait release => a.acquire:ok; cancel-a => a.wait:cancelled;"
-         "acquire notify-1 release => a.wait:ok");
-}
 
 /* The item that the cancelled consumer was woken for is consumed by the other one: a is cancelled
  * when it was notified, or when it is queued for the lock. */

@@ -1,91 +1,70 @@
 /* The deferred lock and the deferred semaphore, and what only the semaphore can do. */
 #include "primitives/sync/tests/stage_deferred.h"
 
-Test(deferred_permits, free_one_is_taken_at_once) {
-    play_both("locked=no acquire-a locked=yes -> a:ok; release locked=no");
-}
+Test(deferred_permits, timelines) {
+    static const struct tst_row rows[] = {
+        {"free_one_is_taken_at_once", "locked=no acquire-a locked=yes -> a:ok; release locked=no"},
+        /* A release from outside has run the callbacks when it returns; each grants one, in
+         * order. */
+        {"release_runs_the_callback_of_the_oldest",
+         "+b-c: locked=yes; acquire-a acquire-b acquire-c -> a:ok;"
+         "release -> b:ok b.; release -> c:ok c.; release"},
+        /* A release inside a callback returns before the next one's callback runs, which is the
+         * difference to Twisted; the lock is that one's already. */
+        {"release_in_a_callback_runs_the_next_behind_it",
+         "+b-c: release locked=yes; +d: release;"
+         "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:ok c. d:ok d."},
+        /* The releaser that comes back at once is behind those who wait. */
+        {"releaser_cannot_barge",
+         "+b: release acquire-d; +c-d: release;"
+         "acquire-a acquire-b acquire-c release -> a:ok b:ok b. c:ok c. d:ok d."},
+        {"taken_again_by_the_callback_of_the_last",
+         "+a: release acquire-b locked=yes; +b: release; acquire-a -> a:ok a. b:ok b."},
+        {"cancelled_waiter_leaves_no_trace",
+         "acquire-a acquire-b acquire-c acquire-d cancel-c -> a:ok c:cancelled;"
+         "cancel-c:invalid-state cancel-b waiting=1 release release -> b:cancelled d:ok"},
+        /* Too late: it owns what it was granted, and has to release it. */
+        {"cancel_of_a_granted_one_does_nothing",
+         "acquire-a acquire-b cancel-a:invalid-state locked=yes release;"
+         "cancel-b:invalid-state locked=yes release -> a:ok b:ok"},
+        /* The only gap there is: granted by a release in a callback, and cancelled before its
+         * own has run. It is granted all the same. */
+        {"cancel_of_a_granted_one_before_its_callback_does_nothing",
+         "+b: release cancel-c:invalid-state; +c-d: release;"
+         "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:ok c. d:ok d."},
+        /* The other order: cancelled before the release, in the same callback. */
+        {"cancel_in_a_callback_then_release",
+         "+b: cancel-c release; +c-d: release;"
+         "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:cancelled d:ok d."},
+        /* A waiter that was abandoned, and that somebody gives an error by hand: those behind it
+         * are served, and its queue forgets it at once. */
+        {"waiter_that_was_given_an_error_strands_nobody",
+         "+c: release; acquire-a acquire-b acquire-c error-b waiting=1 wipe-b release"
+         " -> a:ok b:broken c:ok c."},
+        {"waiter_that_was_given_an_error_in_a_callback_strands_nobody",
+         "+b: error-c release error-d:invalid-state; +d: release;"
+         "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:broken d:ok d."},
+        {"release_too_many_is_refused",
+         "+b: release; release:not-held acquire-a release release:not-held acquire-b"
+         " -> a:ok b:ok b."},
 
-/* A release from outside has run the callbacks when it returns; each grants one, in order. */
-Test(deferred_permits, release_runs_the_callback_of_the_oldest) {
-    play_both("+b-c: locked=yes; acquire-a acquire-b acquire-c -> a:ok;"
-              "release -> b:ok b.; release -> c:ok c.; release");
-}
-
-/* A release inside a callback returns before the next one's callback runs, which is the difference
- * to Twisted; the lock is that one's already. */
-Test(deferred_permits, release_in_a_callback_runs_the_next_behind_it) {
-    play_both("+b-c: release locked=yes; +d: release;"
-              "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:ok c. d:ok d.");
-}
-
-/* The releaser that comes back at once is behind those who wait. */
-Test(deferred_permits, releaser_cannot_barge) {
-    play_both("+b: release acquire-d; +c-d: release;"
-              "acquire-a acquire-b acquire-c release -> a:ok b:ok b. c:ok c. d:ok d.");
-}
-
-Test(deferred_permits, taken_again_by_the_callback_of_the_last) {
-    play_both("+a: release acquire-b locked=yes; +b: release; acquire-a -> a:ok a. b:ok b.");
-}
-
-Test(deferred_permits, cancelled_waiter_leaves_no_trace) {
-    play_both("acquire-a acquire-b acquire-c acquire-d cancel-c -> a:ok c:cancelled;"
-              "cancel-c:invalid-state cancel-b waiting=1 release release -> b:cancelled d:ok");
-}
-
-/* Too late: it owns what it was granted, and has to release it. */
-Test(deferred_permits, cancel_of_a_granted_one_does_nothing) {
-    play_both("acquire-a acquire-b cancel-a:invalid-state locked=yes release;"
-              "cancel-b:invalid-state locked=yes release -> a:ok b:ok");
-}
-
-/* The only gap there is: granted by a release in a callback, and cancelled before its own has run.
- * It is granted all the same. */
-Test(deferred_permits, cancel_of_a_granted_one_before_its_callback_does_nothing) {
-    play_both("+b: release cancel-c:invalid-state; +c-d: release;"
-              "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:ok c. d:ok d.");
-}
-
-/* The other order: cancelled before the release, in the same callback. */
-Test(deferred_permits, cancel_in_a_callback_then_release) {
-    play_both(
-        "+b: cancel-c release; +c-d: release;"
-        "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:cancelled d:ok d.");
-}
-
-/* A waiter that was abandoned, and that somebody gives an error by hand: those behind it are
- * served, and its queue forgets it at once. */
-Test(deferred_permits, waiter_that_was_given_an_error_strands_nobody) {
-    play_both("+c: release; acquire-a acquire-b acquire-c error-b waiting=1 wipe-b release"
-              " -> a:ok b:broken c:ok c.");
-}
-
-Test(deferred_permits, waiter_that_was_given_an_error_in_a_callback_strands_nobody) {
-    play_both("+b: error-c release error-d:invalid-state; +d: release;"
-              "acquire-a acquire-b acquire-c acquire-d release -> a:ok b:ok b. c:broken d:ok d.");
-}
-
-Test(deferred_permits, release_too_many_is_refused) {
-    play_both("+b: release; release:not-held acquire-a release release:not-held acquire-b"
-              " -> a:ok b:ok b.");
-}
-
-/* --- tasks ------------------------------------------------------------------------------------ */
-
-/* A task between two that only have callbacks, cancelled in every window that it has: waiting;
- * cancelled, then granted before it runs; granted, then cancelled. */
-Test(deferred_permits, task_that_is_cancelled_gives_way_to_the_next) {
-    play_both("+b: release; acquire-a; t: visit; turn acquire-b cancel-t turn waiting=1 release"
-              " -> a:ok t:cancelled t.visit:cancelled b:ok b.; end-t=cancelled/1");
-    play_both("+b: release; acquire-a; t: visit; turn acquire-b cancel-t release turn"
-              " -> a:ok t:cancelled b:ok b. t.visit:cancelled; end-t=cancelled/1");
-    play_both("+b: release; acquire-a; t: visit; turn acquire-b release cancel-t turn"
-              " -> a:ok t:cancelled b:ok b. t.visit:cancelled; end-t=cancelled/1");
-}
-
-Test(deferred_permits, task_takes_its_turn) {
-    play_both("+b: release; acquire-a; t: visit; turn acquire-b release -> a:ok;"
-              "turn -> t:ok b:ok b. t.visit:ok");
+        /* --- tasks --- */
+        /* A task between two that only have callbacks, cancelled in every window that it has:
+         * waiting; cancelled, then granted before it runs; granted, then cancelled. */
+        {"task_that_is_cancelled_gives_way_to_the_next",
+         "+b: release; acquire-a; t: visit; turn acquire-b cancel-t turn waiting=1 release"
+         " -> a:ok t:cancelled t.visit:cancelled b:ok b.; end-t=cancelled/1"},
+        {"task_that_is_cancelled_gives_way_to_the_next",
+         "+b: release; acquire-a; t: visit; turn acquire-b cancel-t release turn"
+         " -> a:ok t:cancelled b:ok b. t.visit:cancelled; end-t=cancelled/1"},
+        {"task_that_is_cancelled_gives_way_to_the_next",
+         "+b: release; acquire-a; t: visit; turn acquire-b release cancel-t turn"
+         " -> a:ok t:cancelled b:ok b. t.visit:cancelled; end-t=cancelled/1"},
+        {"task_takes_its_turn", "+b: release; acquire-a; t: visit; turn acquire-b release -> a:ok;"
+                                "turn -> t:ok b:ok b. t.visit:ok"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play_both);
 }
 
 /* --- what only a semaphore can do ------------------------------------------------------------- */

@@ -128,56 +128,45 @@ Test(deferred_queue, keeps_the_order_of_items) {
     cast_end(&cast);
 }
 
-Test(deferred_queue, keeps_the_order_of_getters) {
-    play(SIZE, ANY,
+Test(deferred_queue, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t size;
+        uint32_t backlog;
+        const char *timeline;
+    } rows[] = {
+        {"keeps_the_order_of_getters", SIZE, ANY,
          "get-a get-b get-c put-1 -> a:ok:1;"
-         "put-2 put-3 count=0 put-4 count=1 -> b:ok:2 c:ok:3");
-}
-
-/* A limit is told at once, and changes nothing. */
-Test(deferred_queue, refuses_what_is_beyond_its_limits) {
-    play(2, 2,
+         "put-2 put-3 count=0 put-4 count=1 -> b:ok:2 c:ok:3"},
+        /* A limit is told at once, and changes nothing. */
+        {"refuses_what_is_beyond_its_limits", 2, 2,
          "get-a get-b get-c:empty put-1 put-2 put-3 put-4 put-5:full -> a:ok:1 b:ok:2;"
-         "get-c get-d get-e put-6 -> c:ok:3 d:ok:4 e:ok:6");
-}
-
-Test(deferred_queue, without_room_passes_items_on) {
-    play(0, 1, "put-1:full get-a put-2 put-3:full -> a:ok:2");
-}
-
-Test(deferred_queue, without_a_backlog_never_waits) {
-    play(2, 0, "get-a:empty put-1 get-a get-b:empty -> a:ok:1");
-}
-
-/* With a gone there is room for c in the backlog. */
-Test(deferred_queue, cancelled_getter_takes_no_item) {
-    play(SIZE, 2,
+         "get-c get-d get-e put-6 -> c:ok:3 d:ok:4 e:ok:6"},
+        {"without_room_passes_items_on", 0, 1, "put-1:full get-a put-2 put-3:full -> a:ok:2"},
+        {"without_a_backlog_never_waits", 2, 0, "get-a:empty put-1 get-a get-b:empty -> a:ok:1"},
+        /* With a gone there is room for c in the backlog. */
+        {"cancelled_getter_takes_no_item", SIZE, 2,
          "get-a get-b cancel-a get-c put-1 put-2 put-3 count=1"
-         " -> a:cancelled:0 b:ok:1 c:ok:2");
-}
-
-Test(deferred_queue, cancel_of_a_getter_that_has_its_item_does_nothing) {
-    play(SIZE, 1,
+         " -> a:cancelled:0 b:ok:1 c:ok:2"},
+        {"cancel_of_a_getter_that_has_its_item_does_nothing", SIZE, 1,
          "put-1 get-a cancel-a:invalid-state get-b put-2 cancel-b:invalid-state count=0"
-         " -> a:ok:1 b:ok:2");
-}
-
-Test(deferred_queue, getter_that_was_given_an_error_takes_no_item) {
-    play(SIZE, 2, "get-a get-b error-a put-1 -> a:failed:9 b:ok:1");
-}
-
-/* Put in a callback: the getter has its item, its callback runs behind, and no cancel in between
- * takes the item away. */
-Test(deferred_queue, put_in_a_callback) {
-    play(SIZE, 3,
+         " -> a:ok:1 b:ok:2"},
+        {"getter_that_was_given_an_error_takes_no_item", SIZE, 2,
+         "get-a get-b error-a put-1 -> a:failed:9 b:ok:1"},
+        /* Put in a callback: the getter has its item, its callback runs behind, and no cancel in
+         * between takes the item away. */
+        {"put_in_a_callback", SIZE, 3,
          "+a: put-20 cancel-b:invalid-state; +b: put-30; get-a get-b get-c put-10"
-         " -> a:ok:10 a. b:ok:20 b. c:ok:30");
-}
-
-/* A task that is cancelled before the item comes leaves it to the next; after it, it has it. */
-Test(deferred_queue, task_gets_an_item) {
-    play(SIZE, 3,
+         " -> a:ok:10 a. b:ok:20 b. c:ok:30"},
+        /* A task that is cancelled before the item comes leaves it to the next; after it, it has
+         * it. */
+        {"task_gets_an_item", SIZE, 3,
          "t-v: take; turn cancel-t turn -> t=cancelled/0 t.take:cancelled;"
          "put-7 put-8 cancel-v turn -> u=ok/7 u.take:ok v=cancelled/8 v.take:cancelled;"
-         "end-t=cancelled/1 end-u=ok/0 end-v=cancelled/1");
+         "end-t=cancelled/1 end-u=ok/0 end-v=cancelled/1"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play(rows[row].size, rows[row].backlog, rows[row].timeline);
+    }
 }

@@ -97,65 +97,55 @@ static void meter(uint32_t tokens, uint64_t period_ns, const char *timeline) {
 
 /* --- capacity --------------------------------------------------------------------------------- */
 
-Test(capacity, lends_a_token_to_each_borrower_once) {
-    lend(3, "borrow-x try-x:invalid-state borrow-x:invalid-state borrow-y available=1 return-x;"
-            "borrow-x available=1");
-}
-
-Test(capacity, only_the_borrower_gives_its_token_back) {
-    lend(2, "borrow-x return-y:not-held return-x return-x:not-held available=2");
-}
-
-/* The task of a and the one that gives back are different ones. */
-Test(capacity, task_is_not_the_borrower) {
-    lend(1, "borrow-x; a: borrow-y; b: return-x => a.borrow-y:ok; return-y available=1");
-}
-
-Test(capacity, borrowers_come_in_order) {
-    lend(1, "borrow-x; a: borrow-a; b: borrow-b; turn return-x try-x:empty turn -> a.borrow-a:ok;"
-            "return-a => b.borrow-b:ok");
-}
-
-/* A borrower that waits cannot ask again, and has nothing to give back: in the window, neither. */
-Test(capacity, borrower_that_waits) {
-    lend(1, "borrow-x; a: borrow-y; turn try-y:invalid-state return-y:not-held return-x;"
-            "try-y:invalid-state return-y:not-held => a.borrow-y:ok; return-y");
-}
-
-Test(capacity, total_rises) {
-    lend(1, "borrow-x; a: borrow-a; b: borrow-b; c: borrow-c; turn total-3 queue=1/2/0 available=0"
-            " => a.borrow-a:ok b.borrow-b:ok; return-x => c.borrow-c:ok");
-}
-
-/* anyio#646: after the total has risen, newcomers need not wait behind those that were woken. */
-Test(capacity, newcomer_after_the_total_rose) {
-    lend(1, "borrow-x; a: borrow-a; turn total-3 try-b try-c:empty => a.borrow-a:ok");
-}
-
-Test(capacity, total_falls) {
-    lend(3, "borrow-x borrow-y borrow-z total-1 available=0; a: borrow-a; turn return-x return-y;"
-            "available=0 queue=1/0/0 return-z => a.borrow-a:ok; return-a available=1");
-}
-
-Test(capacity, total_of_nothing) {
-    lend(0,
-         "try-x:empty; a: borrow-a; turn total-1 total-0 => a.borrow-a:ok; return-a try-x:empty");
-}
-
-Test(capacity, cancelled_borrower_is_free_again) {
-    lend(1, "borrow-x; a: borrow-a; turn cancel-a => a.borrow-a:cancelled; return-x try-a");
-}
-
-/* anyio#947 */
-Test(capacity, woken_and_cancelled_passes_its_token_on) {
-    lend(1, "borrow-x; a: borrow-a; b: borrow-b; turn return-x cancel-a"
-            " => a.borrow-a:cancelled b.borrow-b:ok; return-a:not-held");
-}
-
-/* The total fell meanwhile: the token is not lent again. */
-Test(capacity, woken_and_cancelled_after_the_total_fell) {
-    lend(2, "borrow-x borrow-y; a: borrow-a; b: borrow-b; turn return-x total-1 cancel-a"
-            " => a.borrow-a:cancelled; queue=1/0/0 return-y => b.borrow-b:ok");
+Test(capacity, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t total;
+        const char *timeline;
+    } rows[] = {
+        {"lends_a_token_to_each_borrower_once", 3,
+         "borrow-x try-x:invalid-state borrow-x:invalid-state borrow-y available=1 return-x;"
+         "borrow-x available=1"},
+        {"only_the_borrower_gives_its_token_back", 2,
+         "borrow-x return-y:not-held return-x return-x:not-held available=2"},
+        /* The task of a and the one that gives back are different ones. */
+        {"task_is_not_the_borrower", 1,
+         "borrow-x; a: borrow-y; b: return-x => a.borrow-y:ok; return-y available=1"},
+        {"borrowers_come_in_order", 1,
+         "borrow-x; a: borrow-a; b: borrow-b; turn return-x try-x:empty turn -> a.borrow-a:ok;"
+         "return-a => b.borrow-b:ok"},
+        /* A borrower that waits cannot ask again, and has nothing to give back: in the window,
+         * neither. */
+        {"borrower_that_waits", 1,
+         "borrow-x; a: borrow-y; turn try-y:invalid-state return-y:not-held return-x;"
+         "try-y:invalid-state return-y:not-held => a.borrow-y:ok; return-y"},
+        {"total_rises", 1,
+         "borrow-x; a: borrow-a; b: borrow-b; c: borrow-c; turn total-3 queue=1/2/0 available=0"
+         " => a.borrow-a:ok b.borrow-b:ok; return-x => c.borrow-c:ok"},
+        /* anyio#646: after the total has risen, newcomers need not wait behind those that were
+         * woken. */
+        {"newcomer_after_the_total_rose", 1,
+         "borrow-x; a: borrow-a; turn total-3 try-b try-c:empty => a.borrow-a:ok"},
+        {"total_falls", 3,
+         "borrow-x borrow-y borrow-z total-1 available=0; a: borrow-a; turn return-x return-y;"
+         "available=0 queue=1/0/0 return-z => a.borrow-a:ok; return-a available=1"},
+        {"total_of_nothing", 0,
+         "try-x:empty; a: borrow-a; turn total-1 total-0 => a.borrow-a:ok; return-a try-x:empty"},
+        {"cancelled_borrower_is_free_again", 1,
+         "borrow-x; a: borrow-a; turn cancel-a => a.borrow-a:cancelled; return-x try-a"},
+        /* anyio#947 */
+        {"woken_and_cancelled_passes_its_token_on", 1,
+         "borrow-x; a: borrow-a; b: borrow-b; turn return-x cancel-a"
+         " => a.borrow-a:cancelled b.borrow-b:ok; return-a:not-held"},
+        /* The total fell meanwhile: the token is not lent again. */
+        {"woken_and_cancelled_after_the_total_fell", 2,
+         "borrow-x borrow-y; a: borrow-a; b: borrow-b; turn return-x total-1 cancel-a"
+         " => a.borrow-a:cancelled; queue=1/0/0 return-y => b.borrow-b:ok"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        lend(rows[row].total, rows[row].timeline);
+    }
 }
 
 /* --- rate ------------------------------------------------------------------------------------- */
@@ -172,74 +162,60 @@ Test(rate, refuses_numbers_that_make_no_sense) {
     bz_loop_destroy(loop);
 }
 
-/* 4 in 100 ns: a burst of 4, then one every 25 ns. */
-Test(rate, burst_and_then_one_by_one) {
-    meter(4, 100,
-          "rate-4 rate-1:empty time-24 rate-1:empty time-1 rate-1 rate-1:empty;"
-          "time-50 rate-3:empty rate-2 rate-1:empty time-1000 rate-4 rate-1:empty");
-}
+Test(rate, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t tokens;
+        const char *timeline;
+    } rows[] = {
+        /* 4 in 100 ns: a burst of 4, then one every 25 ns. */
+        {"burst_and_then_one_by_one", 4,
+         "rate-4 rate-1:empty time-24 rate-1:empty time-1 rate-1 rate-1:empty;"
+         "time-50 rate-3:empty rate-2 rate-1:empty time-1000 rate-4 rate-1:empty"},
+        /* 3 in 100 ns: one every 33 1/3 ns, and not one nanosecond lost in the end. */
+        {"fractions_of_a_nanosecond_are_not_lost", 3,
+         "rate-3 time-33 rate-1:empty time-1 rate-1 time-32 rate-1:empty time-1 rate-1;"
+         "time-32 rate-1:empty time-1 rate-1"},
+        {"waiter_is_woken_in_the_first_nanosecond_in_which_it_fits", 3,
+         "acquire-3; a: acquire-1 now; turn deadline=34 => a.acquire-1:ok a.now=34"},
+        {"waiters_come_in_order_and_a_large_one_blocks", 4,
+         "acquire-4; a: acquire-3 now; b: acquire-1 now; turn time-25 rate-1:empty"
+         " => a.acquire-3:ok a.now=75 b.acquire-1:ok b.now=100"},
+        {"one_timer_serves_several_that_fit", 2,
+         "acquire-2; a-b: acquire-1 now; turn time-200 due-1"
+         " => a.acquire-1:ok a.now=200 b.acquire-1:ok b.now=200"},
 
-/* 3 in 100 ns: one every 33 1/3 ns, and not one nanosecond lost in the end. */
-Test(rate, fractions_of_a_nanosecond_are_not_lost) {
-    meter(3, 100,
-          "rate-3 time-33 rate-1:empty time-1 rate-1 time-32 rate-1:empty time-1 rate-1;"
-          "time-32 rate-1:empty time-1 rate-1");
-}
-
-Test(rate, waiter_is_woken_in_the_first_nanosecond_in_which_it_fits) {
-    meter(3, 100, "acquire-3; a: acquire-1 now; turn deadline=34 => a.acquire-1:ok a.now=34");
-}
-
-Test(rate, waiters_come_in_order_and_a_large_one_blocks) {
-    meter(4, 100,
-          "acquire-4; a: acquire-3 now; b: acquire-1 now; turn time-25 rate-1:empty"
-          " => a.acquire-3:ok a.now=75 b.acquire-1:ok b.now=100");
-}
-
-Test(rate, one_timer_serves_several_that_fit) {
-    meter(2, 100,
-          "acquire-2; a-b: acquire-1 now; turn time-200 due-1"
-          " => a.acquire-1:ok a.now=200 b.acquire-1:ok b.now=200");
+        /* --- cancels of the rate limiter --- */
+        /* The timer goes with the last waiter. */
+        {"cancelled_waiter_leaves_nothing", 1,
+         "acquire-1; a: acquire-1; turn deadline=100 cancel-a turn deadline=never"
+         " -> a.acquire-1:cancelled; time-100 rate-1"},
+        /* The timer was armed for a; b fits earlier. */
+        {"cancelled_head_no_longer_blocks", 4,
+         "acquire-4; a: acquire-3; b: acquire-1 now; turn deadline=75 cancel-a turn"
+         " deadline=25 => a.acquire-3:cancelled b.acquire-1:ok b.now=25"},
+        /* A newcomer comes while a, the only waiter, is cancelled and has not resumed. */
+        {"newcomer_behind_a_cancelled_head", 4,
+         "acquire-4; b: acquire-1 now; a: acquire-3; turn; time-25 cancel-b cancel-a;"
+         "c: acquire-1 now => b.acquire-1:cancelled a.acquire-3:cancelled c.acquire-1:ok"
+         " c.now=25"},
+        /* The window: the tokens are there again, and go to the next. */
+        {"woken_and_cancelled_takes_its_tokens_out", 2,
+         "acquire-2; a-b: acquire-2 now; turn time-100 due-1 step cancel-a queue=1/1/0"
+         " => a.acquire-2:cancelled b.acquire-2:ok b.now=100"},
+        /* Time has passed meanwhile, and half of the tokens have drained; others have used that.
+         * What is taken out is the other half, so the rate is kept. */
+        {"woken_and_cancelled_later_takes_out_what_is_left", 2,
+         "acquire-2; a: acquire-2; turn time-100 due-1 step time-50 rate-1 cancel-a turn"
+         " -> a.acquire-2:cancelled; rate-1 rate-1:empty"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        meter(rows[row].tokens, 100, rows[row].timeline);
+    }
 }
 
 /* --- cancels of the rate limiter -------------------------------------------------------------- */
-
-/* The timer goes with the last waiter. */
-Test(rate, cancelled_waiter_leaves_nothing) {
-    meter(1, 100,
-          "acquire-1; a: acquire-1; turn deadline=100 cancel-a turn deadline=never"
-          " -> a.acquire-1:cancelled; time-100 rate-1");
-}
-
-/* The timer was armed for a; b fits earlier. */
-Test(rate, cancelled_head_no_longer_blocks) {
-    meter(4, 100,
-          "acquire-4; a: acquire-3; b: acquire-1 now; turn deadline=75 cancel-a turn"
-          " deadline=25 => a.acquire-3:cancelled b.acquire-1:ok b.now=25");
-}
-
-/* A newcomer comes while a, the only waiter, is cancelled and has not resumed. */
-Test(rate, newcomer_behind_a_cancelled_head) {
-    meter(4, 100,
-          "acquire-4; b: acquire-1 now; a: acquire-3; turn; time-25 cancel-b cancel-a;"
-          "c: acquire-1 now => b.acquire-1:cancelled a.acquire-3:cancelled c.acquire-1:ok"
-          " c.now=25");
-}
-
-/* The window: the tokens are there again, and go to the next. */
-Test(rate, woken_and_cancelled_takes_its_tokens_out) {
-    meter(2, 100,
-          "acquire-2; a-b: acquire-2 now; turn time-100 due-1 step cancel-a queue=1/1/0"
-          " => a.acquire-2:cancelled b.acquire-2:ok b.now=100");
-}
-
-/* Time has passed meanwhile, and half of the tokens have drained; others have used that. What is
- * taken out is the other half, so the rate is kept. */
-Test(rate, woken_and_cancelled_later_takes_out_what_is_left) {
-    meter(2, 100,
-          "acquire-2; a: acquire-2; turn time-100 due-1 step time-50 rate-1 cancel-a turn"
-          " -> a.acquire-2:cancelled; rate-1 rate-1:empty");
-}
 
 /* Without memory for a timer nothing waits, and nothing is used. */
 static enum bz_status wait_without_memory(void *arg) {

@@ -1,35 +1,32 @@
 /* The lock: misuse, and its hand-over. */
 #include "primitives/sync/tests/stage_permits.h"
 
-Test(lock, release_of_a_free_lock_is_refused) {
-    play(KIND_LOCK, 1,
-         "release:not-held locked=no;"
-         "a: acquire release ~release acquire release"
-         " => a.acquire:ok a.release:not-held a.acquire:ok");
-}
-
-/* In the window nobody holds it: the woken guest has not resumed. A second release would let two
- * in.
- */
-Test(lock, release_in_the_window_is_refused) {
-    play(KIND_LOCK, 1,
+Test(lock, timelines) {
+    static const struct {
+        const char *name;
+        const char *timeline;
+    } rows[] = {
+        {"release_of_a_free_lock_is_refused", "release:not-held locked=no;"
+                                              "a: acquire release ~release acquire release"
+                                              " => a.acquire:ok a.release:not-held a.acquire:ok"},
+        /* In the window nobody holds it: the woken guest has not resumed. A second release would
+         * let two in. */
+        {"release_in_the_window_is_refused",
          "acquire; a-b: acquire await release; turn;"
          "release release:not-held queue=1/1/0 turn -> a.acquire:ok;"
-         "set-a => a.await:ok b.acquire:ok; set-b => b.await:ok");
-}
-
-/* Hand-over: the waiter owns the lock from the release on, before it has run. */
-Test(lock, is_handed_over_by_the_release) {
-    play(KIND_LOCK, 1,
+         "set-a => a.await:ok b.acquire:ok; set-b => b.await:ok"},
+        /* Hand-over: the waiter owns the lock from the release on, before it has run. */
+        {"is_handed_over_by_the_release",
          "acquire; a: acquire release; turn;"
-         "release level=1 locked=yes turn locked=no -> a.acquire:ok");
-}
-
-/* Not reentrant: a task that acquires twice waits for itself, until a cancel. */
-Test(lock, is_not_reentrant) {
-    play(KIND_LOCK, 1,
-         "a: acquire ~acquire release => a.acquire:ok;"
-         "done-a=no cancel-a => a.acquire:cancelled; locked=no");
+         "release level=1 locked=yes turn locked=no -> a.acquire:ok"},
+        /* Not reentrant: a task that acquires twice waits for itself, until a cancel. */
+        {"is_not_reentrant", "a: acquire ~acquire release => a.acquire:ok;"
+                             "done-a=no cancel-a => a.acquire:cancelled; locked=no"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play(KIND_LOCK, 1, rows[row].timeline);
+    }
 }
 
 /* Never two inside. */

@@ -78,80 +78,64 @@ static void play(const char *timeline) {
     pool_end(&pool);
 }
 
-Test(lock_pool, has_an_entry_while_somebody_holds) {
-    play("pool=0/free acquire pool=1/locked release pool=0/free");
-}
-
-Test(lock_pool, keys_do_not_disturb_each_other) {
-    play("a: acquire-1 yield yield release-1; b: acquire-2 yield release-2;"
+Test(lock_pool, timelines) {
+    static const struct tst_row rows[] = {
+        {"has_an_entry_while_somebody_holds",
+         "pool=0/free acquire pool=1/locked release pool=0/free"},
+        {"keys_do_not_disturb_each_other",
+         "a: acquire-1 yield yield release-1; b: acquire-2 yield release-2;"
          "c: acquire-1 release-1; d: acquire-0 release-0;"
          "turn pool=2/locked locked-2=yes locked-0=no"
          " => a.acquire-1:ok b.acquire-2:ok d.acquire-0:ok a.yield:ok b.yield:ok"
-         " a.yield:ok c.acquire-1:ok");
-}
+         " a.yield:ok c.acquire-1:ok"},
+        {"serves_each_key_in_order_of_arrival",
+         "acquire; a-c: acquire yield release; turn release"
+         " => a.acquire:ok a.yield:ok b.acquire:ok b.yield:ok c.acquire:ok c.yield:ok"},
+        /* Handed to a, who has not resumed: not held by anybody who could release it. */
+        {"release_of_what_is_not_held_is_refused",
+         "release:not-held acquire release-2:not-held; a: acquire release; turn;"
+         "release release:not-held pool=1/locked => a.acquire:ok"},
 
-Test(lock_pool, serves_each_key_in_order_of_arrival) {
-    play("acquire; a-c: acquire yield release; turn release"
-         " => a.acquire:ok a.yield:ok b.acquire:ok b.yield:ok c.acquire:ok c.yield:ok");
-}
-
-/* Handed to a, who has not resumed: not held by anybody who could release it. */
-Test(lock_pool, release_of_what_is_not_held_is_refused) {
-    play("release:not-held acquire release-2:not-held; a: acquire release; turn;"
-         "release release:not-held pool=1/locked => a.acquire:ok");
-}
-
-/* --- windows ---------------------------------------------------------------------------------- */
-
-/* The waiter was woken and has not resumed; whoever comes now must not be given a second lock. c's
- * first step is queued before b's wake-up. */
-Test(lock_pool, entry_outlives_the_release_while_a_woken_waiter_has_not_resumed) {
-    play("acquire; b: acquire yield yield release; turn; c: acquire yield release;"
+        /* --- windows --- */
+        /* The waiter was woken and has not resumed; whoever comes now must not be given a second
+         * lock. c's first step is queued before b's wake-up. */
+        {"entry_outlives_the_release_while_a_woken_waiter_has_not_resumed",
+         "acquire; b: acquire yield yield release; turn; c: acquire yield release;"
          "release pool=1/locked turn pool=1/locked -> b.acquire:ok;"
-         "run -> b.yield:ok b.yield:ok c.acquire:ok c.yield:ok");
-}
-
-Test(lock_pool, cancelled_waiter_leaves_no_trace) {
-    play("acquire; b: acquire release; turn cancel-b pool=1/locked;"
-         "turn pool=1/locked -> b.acquire:cancelled; release pool=0/free");
-}
-
-/* Cancelled, then released: nobody owns the key, and the entry waits for b alone. */
-Test(lock_pool, cancel_then_release) {
-    play("acquire; b: acquire release; turn cancel-b release pool=1/free;"
-         "turn pool=0/free -> b.acquire:cancelled");
-}
-
-/* As before, and somebody takes the key before b has resumed: it is the same entry, which b's
- * leaving must not take away. */
-Test(lock_pool, cancel_then_release_then_a_newcomer) {
-    play("acquire; b: acquire release; turn cancel-b release acquire pool=1/locked;"
-         "turn pool=1/locked release -> b.acquire:cancelled");
-}
-
-/* Woken, then cancelled: b hands on what it was given, and the entry goes with the last of them. */
-Test(lock_pool, release_then_cancel) {
-    play("acquire; b: acquire release; c: acquire yield release; turn;"
+         "run -> b.yield:ok b.yield:ok c.acquire:ok c.yield:ok"},
+        {"cancelled_waiter_leaves_no_trace",
+         "acquire; b: acquire release; turn cancel-b pool=1/locked;"
+         "turn pool=1/locked -> b.acquire:cancelled; release pool=0/free"},
+        /* Cancelled, then released: nobody owns the key, and the entry waits for b alone. */
+        {"cancel_then_release", "acquire; b: acquire release; turn cancel-b release pool=1/free;"
+                                "turn pool=0/free -> b.acquire:cancelled"},
+        /* As before, and somebody takes the key before b has resumed: it is the same entry,
+         * which b's leaving must not take away. */
+        {"cancel_then_release_then_a_newcomer",
+         "acquire; b: acquire release; turn cancel-b release acquire pool=1/locked;"
+         "turn pool=1/locked release -> b.acquire:cancelled"},
+        /* Woken, then cancelled: b hands on what it was given, and the entry goes with the last
+         * of them. */
+        {"release_then_cancel",
+         "acquire; b: acquire release; c: acquire yield release; turn;"
          "release cancel-b pool=1/locked turn pool=1/locked -> b.acquire:cancelled;"
-         "run -> c.acquire:ok c.yield:ok");
-}
-
-Test(lock_pool, release_then_cancel_of_the_only_waiter) {
-    play("acquire; b: acquire release; turn release cancel-b pool=1/locked;"
-         "turn pool=0/free -> b.acquire:cancelled");
-}
-
-/* A task that is cancelled and comes to a locked key: its wait is cancelled as it begins. */
-Test(lock_pool, cancelled_before_it_waits) {
-    play("acquire; b: cancel-self acquire release; turn release => b.acquire:cancelled");
-}
-
-/* Two are woken and gone, one after the other, and a third comes in between: the entry is deleted
- * by the last one, once, and not by whoever finds its queue empty. */
-Test(lock_pool, entry_goes_with_the_last_user_and_no_earlier) {
-    play("acquire; b-c: acquire release yield; turn release;"
+         "run -> c.acquire:ok c.yield:ok"},
+        {"release_then_cancel_of_the_only_waiter",
+         "acquire; b: acquire release; turn release cancel-b pool=1/locked;"
+         "turn pool=0/free -> b.acquire:cancelled"},
+        /* A task that is cancelled and comes to a locked key: its wait is cancelled as it
+         * begins. */
+        {"cancelled_before_it_waits",
+         "acquire; b: cancel-self acquire release; turn release => b.acquire:cancelled"},
+        /* Two are woken and gone, one after the other, and a third comes in between: the entry
+         * is deleted by the last one, once, and not by whoever finds its queue empty. */
+        {"entry_goes_with_the_last_user_and_no_earlier",
+         "acquire; b-c: acquire release yield; turn release;"
          "turn pool=1/locked -> b.acquire:ok; d: acquire yield release; turn;"
-         "run -> c.acquire:ok b.yield:ok d.acquire:ok c.yield:ok d.yield:ok");
+         "run -> c.acquire:ok b.yield:ok d.acquire:ok c.yield:ok d.yield:ok"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */

@@ -50,53 +50,38 @@ static void play(const char *timeline) {
     tst_stage_end(&notes.stage);
 }
 
-Test(notify, one_is_kept_for_who_comes_later) {
-    play("one permit=yes; a: wait wait => a.wait:ok; permit=no queue=1/0/0 one => a.wait:ok");
-}
+Test(notify, timelines) {
+    static const struct tst_row rows[] = {
+        {"one_is_kept_for_who_comes_later",
+         "one permit=yes; a: wait wait => a.wait:ok; permit=no queue=1/0/0 one => a.wait:ok"},
+        {"no_more_than_one_is_kept",
+         "one one one; a: wait wait => a.wait:ok; queue=1/0/0 one => a.wait:ok"},
+        {"one_wakes_the_oldest_and_is_not_kept",
+         "a-b: wait; turn one permit=no queue=1/1/0 => a.wait:ok; one => b.wait:ok"},
+        /* A second notification while the only waiter is woken: kept. */
+        {"one_in_the_window_is_kept",
+         "a: wait; turn one one permit=yes queue=0/1/0; b: wait => a.wait:ok b.wait:ok"},
+        {"all_wakes_those_who_wait_and_leaves_nothing",
+         "a-c: wait; turn all permit=no queue=0/3/0; d: wait"
+         " => a.wait:ok b.wait:ok c.wait:ok; queue=1/0/0 one => d.wait:ok"},
+        {"all_without_waiters_does_nothing",
+         "all permit=no; a: wait; turn queue=1/0/0 all => a.wait:ok"},
 
-Test(notify, no_more_than_one_is_kept) {
-    play("one one one; a: wait wait => a.wait:ok; queue=1/0/0 one => a.wait:ok");
-}
-
-Test(notify, one_wakes_the_oldest_and_is_not_kept) {
-    play("a-b: wait; turn one permit=no queue=1/1/0 => a.wait:ok; one => b.wait:ok");
-}
-
-/* A second notification while the only waiter is woken: kept. */
-Test(notify, one_in_the_window_is_kept) {
-    play("a: wait; turn one one permit=yes queue=0/1/0; b: wait => a.wait:ok b.wait:ok");
-}
-
-Test(notify, all_wakes_those_who_wait_and_leaves_nothing) {
-    play("a-c: wait; turn all permit=no queue=0/3/0; d: wait"
-         " => a.wait:ok b.wait:ok c.wait:ok; queue=1/0/0 one => d.wait:ok");
-}
-
-Test(notify, all_without_waiters_does_nothing) {
-    play("all permit=no; a: wait; turn queue=1/0/0 all => a.wait:ok");
-}
-
-/* --- cancels ---------------------------------------------------------------------------------- */
-
-Test(notify, cancelled_waiter_uses_nothing_up) {
-    play("a-b: wait; turn cancel-a one queue=0/1/1 => a.wait:cancelled b.wait:ok");
-}
-
-Test(notify, woken_by_one_and_cancelled_passes_it_on) {
-    play("a-b: wait; turn one cancel-a queue=1/1/0 => a.wait:cancelled b.wait:ok; permit=no");
-}
-
-Test(notify, woken_by_one_and_cancelled_alone_leaves_it) {
-    play("a: wait; turn one cancel-a => a.wait:cancelled; permit=yes; b: wait => b.wait:ok");
-}
-
-Test(notify, woken_by_all_and_cancelled_passes_nothing_on) {
-    play("a: wait; turn all; b: wait; cancel-a => a.wait:cancelled; permit=no queue=1/0/0 one"
-         " => b.wait:ok");
-}
-
-/* Passed on from one to the next, along the whole queue. */
-Test(notify, is_passed_on_as_often_as_needed) {
-    play("a-c: wait; turn one cancel-a turn cancel-b queue=1/1/0 turn cancel-c"
-         " => a.wait:cancelled b.wait:cancelled c.wait:cancelled; permit=yes");
+        /* --- cancels --- */
+        {"cancelled_waiter_uses_nothing_up",
+         "a-b: wait; turn cancel-a one queue=0/1/1 => a.wait:cancelled b.wait:ok"},
+        {"woken_by_one_and_cancelled_passes_it_on",
+         "a-b: wait; turn one cancel-a queue=1/1/0 => a.wait:cancelled b.wait:ok; permit=no"},
+        {"woken_by_one_and_cancelled_alone_leaves_it",
+         "a: wait; turn one cancel-a => a.wait:cancelled; permit=yes; b: wait => b.wait:ok"},
+        {"woken_by_all_and_cancelled_passes_nothing_on",
+         "a: wait; turn all; b: wait; cancel-a => a.wait:cancelled; permit=no queue=1/0/0 one"
+         " => b.wait:ok"},
+        /* Passed on from one to the next, along the whole queue. */
+        {"is_passed_on_as_often_as_needed",
+         "a-c: wait; turn one cancel-a turn cancel-b queue=1/1/0 turn cancel-c"
+         " => a.wait:cancelled b.wait:cancelled c.wait:cancelled; permit=yes"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }

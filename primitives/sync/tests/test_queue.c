@@ -35,10 +35,77 @@ static void put_and_get(struct hall *hall, uint64_t count) {
 
 /* --- without waiting -------------------------------------------------------------------------- */
 
-Test(queue, is_empty_and_full) {
-    play_fifo(2, "size=0 empty=yes full=no try-put-1 size=1 empty=no full=no;"
-                 "try-put-2 size=2 empty=no full=yes try-put-3:full size=2 empty=no full=yes;"
-                 "try-get=1 try-get=2 try-get:empty");
+Test(queue, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t maxsize;
+        const char *timeline;
+    } rows[] = {
+        {"is_empty_and_full", 2,
+         "size=0 empty=yes full=no try-put-1 size=1 empty=no full=no;"
+         "try-put-2 size=2 empty=no full=yes try-put-3:full size=2 empty=no full=yes;"
+         "try-get=1 try-get=2 try-get:empty"},
+
+        /* --- waiting --- */
+        {"getters_wait_and_are_served_in_order", 0,
+         "a-c: get; run getters=3/0/0; d: put-1 put-2 put-3"
+         " => d.put-1:ok d.put-2:ok d.put-3:ok a.get=1 b.get=2 c.get=3"},
+        {"putters_wait_and_are_served_in_order", 1,
+         "a: put-1 put-2; b: put-3 => a.put-1:ok; putters=2/0/0;"
+         "c: get get get => c.get=1 a.put-2:ok c.get=2 b.put-3:ok c.get=3"},
+        /* The third put waits until the getter has made room; nothing is overtaken. The slot is
+         * promised before the putter has run. */
+        {"bound_is_kept", 2,
+         "a: put-1 put-2 put-3 => a.put-1:ok a.put-2:ok;"
+         "size=2 empty=no full=yes try-get=1 size=1 empty=no full=yes;"
+         "run size=2 empty=no full=yes -> a.put-3:ok; try-get=2 try-get=3"},
+
+        /* --- nobody overtakes --- */
+        /* The slot that a get has freed is the waiting putter's; the items come out in the order
+         * of the puts (gh-83055). b and c run before a has resumed. */
+        {"newcomer_cannot_take_the_slot_of_a_woken_putter", 1,
+         "try-put-1; a: put-2; run try-get=1 size=0 empty=yes full=yes try-put-3:full;"
+         "b: try-put-4; c: put-5; step-1 step-1 -> b.try-put-4:full; putters=1/1/0;"
+         "d: get get => a.put-2:ok d.get=2 c.put-5:ok d.get=5"},
+        /* The item that a put has brought is the waiting getter's. */
+        {"newcomer_cannot_take_the_item_of_a_woken_getter", 0,
+         "a: get; run try-put-1 size=1 empty=yes full=no try-get:empty;"
+         "b: try-get; c: get; step-1 step-1 -> b.try-get:empty; getters=1/1/0;"
+         "try-put-2 => a.get=1 c.get=2"},
+        /* A newcomer parks behind a woken getter though there is an item for it; the resume
+         * wakes all that are served then, not one each. */
+        {"newcomers_park_behind_the_woken", 0,
+         "a: get; run try-put-1 try-put-2 try-put-3; b-c: get;"
+         "step-1 step-1 getters=2/1/0 step getters=0/2/0 => a.get=1 b.get=2 c.get=3"},
+        {"putters_park_behind_the_woken", 3,
+         "try-put-1 try-put-2 try-put-3; a: put-4; run try-get=1 try-get=2 try-get=3;"
+         "b: put-5; c: put-6; step-1 step-1 putters=2/1/0 step putters=0/2/0;"
+         "d: get get get"
+         " => a.put-4:ok b.put-5:ok c.put-6:ok d.get=4 d.get=5 d.get=6"},
+
+        /* --- task_done and join --- */
+        {"task_done_too_many_is_refused", 0,
+         "done:invalid-state try-put-1 try-get=1 done done:invalid-state"},
+        {"join_of_an_unused_one_returns_at_once", 0, "drain"},
+        /* A put after the last task_done does not call back who was woken. */
+        {"join_that_was_woken_returns_whatever_is_put", 0,
+         "a: put-1 get drain => a.put-1:ok a.get=1; done try-put-2;"
+         "b: drain => a.drain:ok; try-get=2 done => b.drain:ok"},
+        /* Waiting; cancelled, then done; done, then cancelled. */
+        {"join_can_be_cancelled", 0,
+         "a: put-1 get drain => a.put-1:ok a.get=1;"
+         "cancel-a => a.drain:cancelled; unfinished=1"},
+        {"join_can_be_cancelled", 0,
+         "a: put-1 get drain => a.put-1:ok a.get=1;"
+         "cancel-a done => a.drain:cancelled; unfinished=0"},
+        {"join_can_be_cancelled", 0,
+         "a: put-1 get drain => a.put-1:ok a.get=1;"
+         "done cancel-a => a.drain:cancelled; unfinished=0"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play_fifo(rows[row].maxsize, rows[row].timeline);
+    }
 }
 
 Test(queue, without_a_bound_is_never_full) {
@@ -120,60 +187,13 @@ Test(queue, tells_when_there_is_no_memory) {
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-Test(queue, getters_wait_and_are_served_in_order) {
-    play_fifo(0, "a-c: get; run getters=3/0/0; d: put-1 put-2 put-3"
-                 " => d.put-1:ok d.put-2:ok d.put-3:ok a.get=1 b.get=2 c.get=3");
-}
-
-Test(queue, putters_wait_and_are_served_in_order) {
-    play_fifo(1, "a: put-1 put-2; b: put-3 => a.put-1:ok; putters=2/0/0;"
-                 "c: get get get => c.get=1 a.put-2:ok c.get=2 b.put-3:ok c.get=3");
-}
-
 /* A producer and a consumer over one slot run to the end. */
 Test(queue, of_one_slot_passes_everything) {
     play_gets(1, "a: get get get get; b: put-1 put-2 put-3 put-4; run",
               "a.get=1 a.get=2 a.get=3 a.get=4");
 }
 
-/* The third put waits until the getter has made room; nothing is overtaken. The slot is promised
- * before the putter has run. */
-Test(queue, bound_is_kept) {
-    play_fifo(2, "a: put-1 put-2 put-3 => a.put-1:ok a.put-2:ok;"
-                 "size=2 empty=no full=yes try-get=1 size=1 empty=no full=yes;"
-                 "run size=2 empty=no full=yes -> a.put-3:ok; try-get=2 try-get=3");
-}
-
 /* --- nobody overtakes ------------------------------------------------------------------------- */
-
-/* The slot that a get has freed is the waiting putter's; the items come out in the order of the
- * puts (gh-83055). b and c run before a has resumed. */
-Test(queue, newcomer_cannot_take_the_slot_of_a_woken_putter) {
-    play_fifo(1, "try-put-1; a: put-2; run try-get=1 size=0 empty=yes full=yes try-put-3:full;"
-                 "b: try-put-4; c: put-5; step-1 step-1 -> b.try-put-4:full; putters=1/1/0;"
-                 "d: get get => a.put-2:ok d.get=2 c.put-5:ok d.get=5");
-}
-
-/* The item that a put has brought is the waiting getter's. */
-Test(queue, newcomer_cannot_take_the_item_of_a_woken_getter) {
-    play_fifo(0, "a: get; run try-put-1 size=1 empty=yes full=no try-get:empty;"
-                 "b: try-get; c: get; step-1 step-1 -> b.try-get:empty; getters=1/1/0;"
-                 "try-put-2 => a.get=1 c.get=2");
-}
-
-/* A newcomer parks behind a woken getter though there is an item for it; the resume wakes all that
- * are served then, not one each. */
-Test(queue, newcomers_park_behind_the_woken) {
-    play_fifo(0, "a: get; run try-put-1 try-put-2 try-put-3; b-c: get;"
-                 "step-1 step-1 getters=2/1/0 step getters=0/2/0 => a.get=1 b.get=2 c.get=3");
-}
-
-Test(queue, putters_park_behind_the_woken) {
-    play_fifo(3, "try-put-1 try-put-2 try-put-3; a: put-4; run try-get=1 try-get=2 try-get=3;"
-                 "b: put-5; c: put-6; step-1 step-1 putters=2/1/0 step putters=0/2/0;"
-                 "d: get get get"
-                 " => a.put-4:ok b.put-5:ok c.put-6:ok d.get=4 d.get=5 d.get=6");
-}
 
 /* A task that gets repeatedly does not starve the others. */
 Test(queue, getters_that_come_back_take_turns) {
@@ -191,14 +211,6 @@ Test(queue, better_item_that_comes_in_the_window_is_served_first) {
 
 /* --- task_done and join ----------------------------------------------------------------------- */
 
-Test(queue, task_done_too_many_is_refused) {
-    play_fifo(0, "done:invalid-state try-put-1 try-get=1 done done:invalid-state");
-}
-
-Test(queue, join_of_an_unused_one_returns_at_once) {
-    play_fifo(0, "drain");
-}
-
 /* Of every kind: each put counts, and taken is not done. */
 Test(queue, join_waits_until_all_is_done) {
     static const char *const gets[] = {"try-get=11 try-get=21", "try-get=21 try-get=11",
@@ -211,20 +223,4 @@ Test(queue, join_waits_until_all_is_done) {
         tst_play(&hall.stage, "run done => ; done => a.drain:ok b.drain:ok");
         hall_end(&hall);
     }
-}
-
-/* A put after the last task_done does not call back who was woken. */
-Test(queue, join_that_was_woken_returns_whatever_is_put) {
-    play_fifo(0, "a: put-1 get drain => a.put-1:ok a.get=1; done try-put-2;"
-                 "b: drain => a.drain:ok; try-get=2 done => b.drain:ok");
-}
-
-/* Waiting; cancelled, then done; done, then cancelled. */
-Test(queue, join_can_be_cancelled) {
-    play_fifo(0, "a: put-1 get drain => a.put-1:ok a.get=1;"
-                 "cancel-a => a.drain:cancelled; unfinished=1");
-    play_fifo(0, "a: put-1 get drain => a.put-1:ok a.get=1;"
-                 "cancel-a done => a.drain:cancelled; unfinished=0");
-    play_fifo(0, "a: put-1 get drain => a.put-1:ok a.get=1;"
-                 "done cancel-a => a.drain:cancelled; unfinished=0");
 }

@@ -119,105 +119,99 @@ static void in_both_modes(const char *timeline) {
 
 /* --- both modes ------------------------------------------------------------------------------- */
 
-Test(rwlock, many_read_and_one_writes) {
-    in_both_modes("read read readers=2 try-write:empty end-read try-write:empty end-read;"
-                  "try-write writing=yes try-read:empty try-write:empty end-write try-read");
-}
+Test(rwlock, in_both_modes) {
+    static const struct tst_row rows[] = {
+        {"many_read_and_one_writes",
+         "read read readers=2 try-write:empty end-read try-write:empty end-read;"
+         "try-write writing=yes try-read:empty try-write:empty end-write try-read"},
+        {"refuses_a_release_of_what_is_not_held",
+         "end-read:not-held end-write:not-held downgrade:not-held;"
+         "read end-write:not-held downgrade:not-held end-read end-read:not-held;"
+         "write end-read:not-held end-write end-write:not-held"},
+        /* A lock that was handed over is held only once its task has resumed. */
+        {"refuses_a_release_too_many_in_the_window",
+         "write; a: write; turn end-write end-write:not-held downgrade:not-held;"
+         "turn -> a.write:ok; b-c: read; turn end-write end-read:not-held"
+         " => b.read:ok c.read:ok"},
+        {"writers_come_in_order",
+         "write; a-b: write; turn end-write turn -> a.write:ok; try-write:empty end-write"
+         " => b.write:ok"},
+        {"release_lets_all_readers_in",
+         "write; a-c: read; turn end-write readers=3 => a.read:ok b.read:ok c.read:ok"},
 
-Test(rwlock, refuses_a_release_of_what_is_not_held) {
-    in_both_modes("end-read:not-held end-write:not-held downgrade:not-held;"
-                  "read end-write:not-held downgrade:not-held end-read end-read:not-held;"
-                  "write end-read:not-held end-write end-write:not-held");
-}
+        /* --- downgrade --- */
+        {"downgrade_lets_readers_in_and_no_writer",
+         "write; a: read; turn downgrade readers=2 writing=no try-write:empty"
+         " => a.read:ok"},
 
-/* A lock that was handed over is held only once its task has resumed. */
-Test(rwlock, refuses_a_release_too_many_in_the_window) {
-    in_both_modes("write; a: write; turn end-write end-write:not-held downgrade:not-held;"
-                  "turn -> a.write:ok; b-c: read; turn end-write end-read:not-held"
-                  " => b.read:ok c.read:ok");
-}
-
-Test(rwlock, writers_come_in_order) {
-    in_both_modes("write; a-b: write; turn end-write turn -> a.write:ok; try-write:empty end-write"
-                  " => b.write:ok");
-}
-
-Test(rwlock, release_lets_all_readers_in) {
-    in_both_modes("write; a-c: read; turn end-write readers=3 => a.read:ok b.read:ok c.read:ok");
+        /* --- cancels --- */
+        {"woken_writer_that_is_cancelled_passes_the_lock_on",
+         "write; a-b: write; turn end-write cancel-a => a.write:cancelled b.write:ok;"
+         "c: read; turn end-write => c.read:ok"},
+        {"woken_writer_that_is_cancelled_passes_the_lock_on",
+         "write; a: write; turn end-write cancel-a; b: read => a.write:cancelled"
+         " b.read:ok"},
+        {"woken_reader_that_is_cancelled_passes_the_lock_on",
+         "write; a: read; turn; b: write; end-write cancel-a step writers-wait=1/0/0"
+         " => a.read:cancelled b.write:ok"},
+        /* The other readers keep the writer out. */
+        {"one_of_two_woken_readers_is_cancelled",
+         "write; a-b: read; turn end-write cancel-a; c: write"
+         " => a.read:cancelled b.read:ok; writers-wait=1/0/0 end-read => c.write:ok"},
+        {"cancelled_reader_changes_nothing",
+         "write; a-b: read; turn cancel-a end-write readers=1 => a.read:cancelled"
+         " b.read:ok"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, in_both_modes);
 }
 
 /* --- who comes first -------------------------------------------------------------------------- */
 
-/* a writer waits: new readers stay out, and it goes before the reader that waits. */
-Test(rwlock, waiting_writer_keeps_readers_out) {
-    writers_first("read; a: write; turn try-read:empty; b: read; turn readers-wait=1/0/0 end-read"
-                  " => a.write:ok; end-write => b.read:ok");
+Test(rwlock, writers_first) {
+    static const struct tst_row rows[] = {
+        /* a writer waits: new readers stay out, and it goes before the reader that waits. */
+        {"waiting_writer_keeps_readers_out",
+         "read; a: write; turn try-read:empty; b: read; turn readers-wait=1/0/0 end-read"
+         " => a.write:ok; end-write => b.read:ok"},
+        {"writers_go_before_readers_that_wait_longer",
+         "write; a: read; turn; b: write; turn end-write => b.write:ok; end-write"
+         " => a.read:ok"},
+
+        /* --- downgrade --- */
+        /* The writer that waits keeps them out, and comes when the downgraded one has gone. */
+        {"downgrade_with_a_waiting_writer",
+         "write; a: write; b: read; turn downgrade readers=1 turn end-read => a.write:ok;"
+         "end-write => b.read:ok"},
+
+        /* --- cancels --- */
+        /* A cancelled writer no longer keeps readers out. */
+        {"cancelled_writer_lets_the_readers_behind_it_in",
+         "read; a: write; b-c: read; turn readers-wait=2/0/0 cancel-a try-read:empty"
+         " => a.write:cancelled b.read:ok c.read:ok; readers=3"},
+        /* Another writer still does. */
+        {"cancelled_writer_before_another_one",
+         "read; a-b: write; c: read; turn cancel-a => a.write:cancelled; readers=1 end-read"
+         " => b.write:ok; end-write => c.read:ok"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, writers_first);
 }
 
-Test(rwlock, writers_go_before_readers_that_wait_longer) {
-    writers_first("write; a: read; turn; b: write; turn end-write => b.write:ok; end-write"
-                  " => a.read:ok");
-}
+Test(rwlock, readers_first) {
+    static const struct tst_row rows[] = {
+        {"readers_enter_in_spite_of_a_waiting_writer",
+         "read; a: write; turn try-read; b: read; turn readers=3 -> b.read:ok;"
+         "end-read end-read end-read => a.write:ok"},
+        {"readers_go_before_writers_that_wait_longer",
+         "write; a: write; turn; b: read; turn end-write => b.read:ok; end-read"
+         " => a.write:ok"},
 
-Test(rwlock, readers_enter_in_spite_of_a_waiting_writer) {
-    readers_first("read; a: write; turn try-read; b: read; turn readers=3 -> b.read:ok;"
-                  "end-read end-read end-read => a.write:ok");
-}
-
-Test(rwlock, readers_go_before_writers_that_wait_longer) {
-    readers_first("write; a: write; turn; b: read; turn end-write => b.read:ok; end-read"
-                  " => a.write:ok");
-}
-
-/* --- downgrade -------------------------------------------------------------------------------- */
-
-Test(rwlock, downgrade_lets_readers_in_and_no_writer) {
-    in_both_modes("write; a: read; turn downgrade readers=2 writing=no try-write:empty"
-                  " => a.read:ok");
-}
-
-/* The writer that waits keeps them out, and comes when the downgraded one has gone. */
-Test(rwlock, downgrade_with_a_waiting_writer) {
-    writers_first("write; a: write; b: read; turn downgrade readers=1 turn end-read => a.write:ok;"
-                  "end-write => b.read:ok");
-    readers_first("write; a: write; b: read; turn downgrade readers=2 turn -> b.read:ok;"
-                  "end-read end-read => a.write:ok");
-}
-
-/* --- cancels ---------------------------------------------------------------------------------- */
-
-/* A cancelled writer no longer keeps readers out. */
-Test(rwlock, cancelled_writer_lets_the_readers_behind_it_in) {
-    writers_first("read; a: write; b-c: read; turn readers-wait=2/0/0 cancel-a try-read:empty"
-                  " => a.write:cancelled b.read:ok c.read:ok; readers=3");
-}
-
-/* Another writer still does. */
-Test(rwlock, cancelled_writer_before_another_one) {
-    writers_first(
-        "read; a-b: write; c: read; turn cancel-a => a.write:cancelled; readers=1 end-read"
-        " => b.write:ok; end-write => c.read:ok");
-}
-
-Test(rwlock, woken_writer_that_is_cancelled_passes_the_lock_on) {
-    in_both_modes("write; a-b: write; turn end-write cancel-a => a.write:cancelled b.write:ok;"
-                  "c: read; turn end-write => c.read:ok");
-    in_both_modes("write; a: write; turn end-write cancel-a; b: read => a.write:cancelled"
-                  " b.read:ok");
-}
-
-Test(rwlock, woken_reader_that_is_cancelled_passes_the_lock_on) {
-    in_both_modes("write; a: read; turn; b: write; end-write cancel-a step writers-wait=1/0/0"
-                  " => a.read:cancelled b.write:ok");
-}
-
-/* The other readers keep the writer out. */
-Test(rwlock, one_of_two_woken_readers_is_cancelled) {
-    in_both_modes("write; a-b: read; turn end-write cancel-a; c: write"
-                  " => a.read:cancelled b.read:ok; writers-wait=1/0/0 end-read => c.write:ok");
-}
-
-Test(rwlock, cancelled_reader_changes_nothing) {
-    in_both_modes("write; a-b: read; turn cancel-a end-write readers=1 => a.read:cancelled"
-                  " b.read:ok");
+        /* --- downgrade --- */
+        {"downgrade_with_a_waiting_writer",
+         "write; a: write; b: read; turn downgrade readers=2 turn -> b.read:ok;"
+         "end-read end-read => a.write:ok"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, readers_first);
 }

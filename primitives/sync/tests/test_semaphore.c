@@ -3,122 +3,105 @@
 
 /* --- several permits -------------------------------------------------------------------------- */
 
-Test(semaphore, without_permits_is_locked) {
-    play(KIND_SEMAPHORE, 0,
-         "locked=yes level=0; a: acquire; turn queue=1/0/0 release => a.acquire:ok");
-}
-
-Test(semaphore, release_without_waiters_adds_a_permit) {
-    play(KIND_SEMAPHORE, 0,
+Test(semaphore, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t count;
+        const char *timeline;
+    } rows[] = {
+        {"without_permits_is_locked", 0,
+         "locked=yes level=0; a: acquire; turn queue=1/0/0 release => a.acquire:ok"},
+        {"release_without_waiters_adds_a_permit", 0,
          "release value=1 locked=no release value=2 release value=3 release value=4;"
          "release value=5 locked=no; a-e: acquire; turn locked=yes"
-         " -> a.acquire:ok b.acquire:ok c.acquire:ok d.acquire:ok e.acquire:ok");
-}
-
-/* Three permits, two taken; four guests, the first of which takes the third. Two releases grant
- * exactly two of the rest, and the last one waits on. */
-Test(semaphore, grants_as_many_as_were_given_back) {
-    play(KIND_SEMAPHORE, 3,
+         " -> a.acquire:ok b.acquire:ok c.acquire:ok d.acquire:ok e.acquire:ok"},
+        /* Three permits, two taken; four guests, the first of which takes the third. Two
+         * releases grant exactly two of the rest, and the last one waits on. */
+        {"grants_as_many_as_were_given_back", 3,
          "acquire acquire locked=no; a-d: acquire; turn queue=3/0/0 -> a.acquire:ok;"
          "release release value=0 level=2 turn -> b.acquire:ok c.acquire:ok;"
-         "value=0 queue=1/0/0 release => d.acquire:ok");
-}
-
-/* Four wait, the first two are cancelled, then one release: exactly the third has it. */
-Test(semaphore, cancel_of_two_then_one_release) {
-    play(KIND_SEMAPHORE, 0,
+         "value=0 queue=1/0/0 release => d.acquire:ok"},
+        /* Four wait, the first two are cancelled, then one release: exactly the third has it. */
+        {"cancel_of_two_then_one_release", 0,
          "a-d: acquire; turn cancel-a cancel-b release queue=1/1/2;"
          "turn-2 -> a.acquire:cancelled b.acquire:cancelled c.acquire:ok;"
-         "queue=1/0/0 release => d.acquire:ok");
-}
-
-/* The first of three is cancelled, then two releases: second and third. */
-Test(semaphore, cancel_of_the_first_then_two_releases) {
-    play(KIND_SEMAPHORE, 0,
+         "queue=1/0/0 release => d.acquire:ok"},
+        /* The first of three is cancelled, then two releases: second and third. */
+        {"cancel_of_the_first_then_two_releases", 0,
          "a-c: acquire; turn cancel-a release release"
-         " => a.acquire:cancelled b.acquire:ok c.acquire:ok; value=0");
-}
-
-/* A holder gives back and cancels, in the same step, the one it woke: who comes later gets it. */
-Test(semaphore, holder_releases_and_cancels_the_woken) {
-    play(KIND_SEMAPHORE, 1,
+         " => a.acquire:cancelled b.acquire:ok c.acquire:ok; value=0"},
+        /* A holder gives back and cancels, in the same step, the one it woke: who comes later
+         * gets it. */
+        {"holder_releases_and_cancels_the_woken", 1,
          "a: acquire yield release cancel-b;"
          "b: acquire => a.acquire:ok a.yield:ok b.acquire:cancelled;"
-         "locked=no; c: acquire => c.acquire:ok");
-}
+         "locked=no; c: acquire => c.acquire:ok"},
 
-/* --- permits and newcomers in the window ------------------------------------------------------ */
-
-/* More is free than was promised, yet newcomers queue behind the woken: nobody overtakes. b, c and
- * d had their first steps queued before a was woken. When a resumes, whoever fits is woken in that
- * same step, not one per turn (gh-111693). */
-Test(semaphore, newcomers_park_behind_the_woken) {
-    play(KIND_SEMAPHORE, 0,
+        /* --- permits and newcomers in the window --- */
+        /* More is free than was promised, yet newcomers queue behind the woken: nobody
+         * overtakes. b, c and d had their first steps queued before a was woken. When a resumes,
+         * whoever fits is woken in that same step, not one per turn (gh-111693). */
+        {"newcomers_park_behind_the_woken", 0,
          "a: acquire; turn; b-d: acquire;"
          "release release release release queue=0/1/0 value=3;"
          "step queue=1/1/0 step queue=2/1/0 step queue=3/1/0 step -> a.acquire:ok;"
-         "queue=0/3/0 value=0 turn -> b.acquire:ok c.acquire:ok d.acquire:ok");
-}
-
-/* The same with the woken one cancelled in the window: its permit and the free ones go to the
- * parked in that step. */
-Test(semaphore, newcomers_parked_behind_a_cancelled_one) {
-    play(KIND_SEMAPHORE, 0,
+         "queue=0/3/0 value=0 turn -> b.acquire:ok c.acquire:ok d.acquire:ok"},
+        /* The same with the woken one cancelled in the window: its permit and the free ones go
+         * to the parked in that step. */
+        {"newcomers_parked_behind_a_cancelled_one", 0,
          "a: acquire; turn; b-d: acquire; release release cancel-a;"
          "step step step queue=3/1/0 step queue=1/2/0 -> a.acquire:cancelled;"
-         "turn release => b.acquire:ok c.acquire:ok d.acquire:ok");
-}
-
-/* A release in the window serves who is parked, if there is a permit: it need not wait for the
- * woken one to resume. asyncio wakes one waiter a release; here, all that fit. */
-Test(semaphore, release_in_the_window_serves_the_parked) {
-    play(KIND_SEMAPHORE, 0,
+         "turn release => b.acquire:ok c.acquire:ok d.acquire:ok"},
+        /* A release in the window serves who is parked, if there is a permit: it need not wait
+         * for the woken one to resume. asyncio wakes one waiter a release; here, all that fit. */
+        {"release_in_the_window_serves_the_parked", 0,
          "a: acquire; turn; b-c: acquire; release release step step queue=2/1/0 value=1;"
-         "release queue=0/3/0 => a.acquire:ok b.acquire:ok c.acquire:ok");
-}
-
-/* All of several woken are cancelled: every permit goes on, in order. */
-Test(semaphore, several_woken_are_cancelled) {
-    play(KIND_SEMAPHORE, 0,
+         "release queue=0/3/0 => a.acquire:ok b.acquire:ok c.acquire:ok"},
+        /* All of several woken are cancelled: every permit goes on, in order. */
+        {"several_woken_are_cancelled", 0,
          "a-f: acquire; turn release release release cancel-a cancel-b cancel-c queue=3/3/0"
          " => a.acquire:cancelled b.acquire:cancelled c.acquire:cancelled"
-         " d.acquire:ok e.acquire:ok f.acquire:ok; holders=3");
-}
-
-/* The peers' fourth order: one waits; a queued task gives back three times; the first resume wakes
- * all that fit, and a task created after that comes last. */
-Test(semaphore, first_resume_wakes_all_that_fit) {
-    play(KIND_SEMAPHORE, 1,
+         " d.acquire:ok e.acquire:ok f.acquire:ok; holders=3"},
+        /* The peers' fourth order: one waits; a queued task gives back three times; the first
+         * resume wakes all that fit, and a task created after that comes last. */
+        {"first_resume_wakes_all_that_fit", 1,
          "acquire; a: acquire; turn; b: release release release; c-d: acquire;"
          "turn queue=2/1/0 value=2 -> ;"
          "e: acquire; turn value=0 -> a.acquire:ok;"
-         "release => c.acquire:ok d.acquire:ok e.acquire:ok");
+         "release => c.acquire:ok d.acquire:ok e.acquire:ok"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play(KIND_SEMAPHORE, rows[row].count, rows[row].timeline);
+    }
 }
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
-Test(bounded, refuses_a_release_too_many) {
-    play(KIND_BOUNDED, 2, "release:not-held value=2 acquire release release:not-held value=2");
-}
-
-/* In the window, too: the permit is out, promised to a guest that has not come back. asyncio counts
- * it as held and accepts the release. */
-Test(bounded, refuses_a_release_too_many_in_the_window) {
-    play(KIND_BOUNDED, 1,
+Test(bounded, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t count;
+        const char *timeline;
+    } rows[] = {
+        {"refuses_a_release_too_many", 2,
+         "release:not-held value=2 acquire release release:not-held value=2"},
+        /* In the window, too: the permit is out, promised to a guest that has not come back.
+         * asyncio counts it as held and accepts the release. */
+        {"refuses_a_release_too_many_in_the_window", 1,
          "acquire; a-b: acquire; turn release release:not-held queue=1/1/0;"
-         "turn -> a.acquire:ok; release => b.acquire:ok");
-}
-
-/* With the woken one cancelled the permit is still out until that one has run. */
-Test(bounded, refuses_a_release_too_many_after_a_cancel_in_the_window) {
-    play(KIND_BOUNDED, 1,
+         "turn -> a.acquire:ok; release => b.acquire:ok"},
+        /* With the woken one cancelled the permit is still out until that one has run. */
+        {"refuses_a_release_too_many_after_a_cancel_in_the_window", 1,
          "acquire; a: acquire; turn release cancel-a release:not-held;"
-         "turn release:not-held -> a.acquire:cancelled");
-}
-
-Test(bounded, of_no_permits_never_opens) {
-    play(KIND_BOUNDED, 0,
-         "release:not-held; a: acquire; turn release:not-held cancel-a => a.acquire:cancelled");
+         "turn release:not-held -> a.acquire:cancelled"},
+        {"of_no_permits_never_opens", 0,
+         "release:not-held; a: acquire; turn release:not-held cancel-a => a.acquire:cancelled"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play(KIND_BOUNDED, rows[row].count, rows[row].timeline);
+    }
 }
 
 /* A plain semaphore has a bound as well: that of its counter. */

@@ -60,28 +60,26 @@ static void play(const char *timeline) {
     tst_stage_end(&cast.stage);
 }
 
-Test(waitq, wakes_the_oldest_with_a_value) {
-    play("wake-100 queue=4/1/0 wake-101 queue=3/2/0 wake-102 queue=2/3/0 wake-103 queue=1/4/0;"
+Test(waitq, timelines) {
+    static const struct tst_row rows[] = {
+        {"wakes_the_oldest_with_a_value",
+         "wake-100 queue=4/1/0 wake-101 queue=3/2/0 wake-102 queue=2/3/0 wake-103 queue=1/4/0;"
          "wake-104 queue=0/5/0 wake-0:empty -> ;"
-         "run -> a=ok/100 b=ok/101 c=ok/102 d=ok/103 e=ok/104");
-}
-
-/* The four states of a waiter, side by side: a was woken, b woken and cancelled, so that what it
- * was given must be handed on, c cancelled, d cancelled twice, e waits. */
-Test(waitq, tells_the_four_states_apart) {
-    play("wake-1 wake-2 cancel-b cancel-c cancel-d cancel-d queue=1/2/2;"
+         "run -> a=ok/100 b=ok/101 c=ok/102 d=ok/103 e=ok/104"},
+        /* The four states of a waiter, side by side: a was woken, b woken and cancelled, so that
+         * what it was given must be handed on, c cancelled, d cancelled twice, e waits. */
+        {"tells_the_four_states_apart",
+         "wake-1 wake-2 cancel-b cancel-c cancel-d cancel-d queue=1/2/2;"
          "turn queue=1/0/0 -> a=ok/1 b=cancelled/2 c=cancelled d=cancelled;"
-         "wake-5 => e=ok/5");
-}
-
-/* A wake-up goes to the oldest that lives, without a look at the dead. */
-Test(waitq, passes_over_the_cancelled) {
-    play("cancel-a cancel-b cancel-d wake-7 wake-8 wake-9:empty queue=0/2/3"
-         " => a=cancelled b=cancelled d=cancelled c=ok/7 e=ok/8");
-}
-
-/* All that wait now, and no others: not who was woken before, nor the dead. */
-Test(waitq, wakes_all_in_order) {
-    play("wake-1 cancel-c wake-all-3=3 queue=0/4/1 wake-all-4=0"
-         " => a=ok/1 c=cancelled b=ok/3 d=ok/3 e=ok/3");
+         "wake-5 => e=ok/5"},
+        /* A wake-up goes to the oldest that lives, without a look at the dead. */
+        {"passes_over_the_cancelled",
+         "cancel-a cancel-b cancel-d wake-7 wake-8 wake-9:empty queue=0/2/3"
+         " => a=cancelled b=cancelled d=cancelled c=ok/7 e=ok/8"},
+        /* All that wait now, and no others: not who was woken before, nor the dead. */
+        {"wakes_all_in_order", "wake-1 cancel-c wake-all-3=3 queue=0/4/1 wake-all-4=0"
+                               " => a=ok/1 c=cancelled b=ok/3 d=ok/3 e=ok/3"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, play);
 }

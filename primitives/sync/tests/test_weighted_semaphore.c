@@ -71,83 +71,67 @@ static void play(uint32_t permits, const char *timeline) {
     tst_stage_end(&weighted.stage);
 }
 
-Test(weighted, gives_as_many_as_were_asked_for) {
-    play(3, "acquire-2 value=1 acquire-1 value=0 release-3 value=3");
-}
+Test(weighted, timelines) {
+    static const struct {
+        const char *name;
+        uint32_t permits;
+        const char *timeline;
+    } rows[] = {
+        {"gives_as_many_as_were_asked_for", 3,
+         "acquire-2 value=1 acquire-1 value=0 release-3 value=3"},
+        {"refuses_what_can_never_be_had", 3,
+         "acquire-4:invalid-argument acquire-0:invalid-argument try-4:invalid-argument value=3"},
+        {"refuses_a_release_of_what_is_not_held", 3,
+         "acquire-2 release-3:not-held release-2 release-1:not-held value=3"},
+        /* A reserved permit is not held yet. */
+        {"refuses_a_release_too_many_in_the_window", 2,
+         "acquire-2; a: acquire-2; turn release-2 reserved=2 release-1:not-held -> ;"
+         "turn release-2 -> a.acquire-2:ok"},
+        {"try_never_waits", 3, "try-2 try-2:empty try-1 try-1:empty release-3"},
 
-Test(weighted, refuses_what_can_never_be_had) {
-    play(3, "acquire-4:invalid-argument acquire-0:invalid-argument try-4:invalid-argument value=3");
-}
+        /* --- order --- */
+        /* a wants more than there is; b and a try want less, and stand behind it. */
+        {"large_request_blocks_smaller_ones_behind_it", 3,
+         "acquire-2; a: acquire-3 release-3; turn; b: acquire-1 release-1; turn;"
+         "value=1 try-1:empty queue=2/0/0 release-2 => a.acquire-3:ok b.acquire-1:ok"},
+        {"release_wakes_all_that_fit", 4,
+         "acquire-4; a: acquire-1; b: acquire-2; c: acquire-2; d: acquire-1; turn;"
+         "release-3 queue=2/2/0 value=0 reserved=3 turn -> a.acquire-1:ok b.acquire-2:ok;"
+         "release-1 queue=2/0/0 value=1 release-1 queue=1/1/0"
+         " => c.acquire-2:ok; release-1 => d.acquire-1:ok"},
+        /* A newcomer takes what is left, unless somebody waits. */
+        {"newcomer_takes_what_is_left_in_the_window", 3,
+         "acquire-3; a: acquire-1; turn release-3 queue=0/1/0; b: acquire-2 => "
+         "a.acquire-1:ok b.acquire-2:ok"},
 
-Test(weighted, refuses_a_release_of_what_is_not_held) {
-    play(3, "acquire-2 release-3:not-held release-2 release-1:not-held value=3");
-}
-
-/* A reserved permit is not held yet. */
-Test(weighted, refuses_a_release_too_many_in_the_window) {
-    play(2, "acquire-2; a: acquire-2; turn release-2 reserved=2 release-1:not-held -> ;"
-            "turn release-2 -> a.acquire-2:ok");
-}
-
-Test(weighted, try_never_waits) {
-    play(3, "try-2 try-2:empty try-1 try-1:empty release-3");
-}
-
-/* --- order ------------------------------------------------------------------------------------ */
-
-/* a wants more than there is; b and a try want less, and stand behind it. */
-Test(weighted, large_request_blocks_smaller_ones_behind_it) {
-    play(3, "acquire-2; a: acquire-3 release-3; turn; b: acquire-1 release-1; turn;"
-            "value=1 try-1:empty queue=2/0/0 release-2 => a.acquire-3:ok b.acquire-1:ok");
-}
-
-Test(weighted, release_wakes_all_that_fit) {
-    play(4, "acquire-4; a: acquire-1; b: acquire-2; c: acquire-2; d: acquire-1; turn;"
-            "release-3 queue=2/2/0 value=0 reserved=3 turn -> a.acquire-1:ok b.acquire-2:ok;"
-            "release-1 queue=2/0/0 value=1 release-1 queue=1/1/0"
-            " => c.acquire-2:ok; release-1 => d.acquire-1:ok");
-}
-
-/* A newcomer takes what is left, unless somebody waits. */
-Test(weighted, newcomer_takes_what_is_left_in_the_window) {
-    play(3, "acquire-3; a: acquire-1; turn release-3 queue=0/1/0; b: acquire-2 => "
-            "a.acquire-1:ok b.acquire-2:ok");
-}
-
-/* --- cancels ---------------------------------------------------------------------------------- */
-
-/* golang/go#37852: the head wanted more than there was, and is cancelled. */
-Test(weighted, cancelled_head_no_longer_blocks) {
-    play(3, "acquire-2; a: acquire-3; b: acquire-1; turn queue=2/0/0 cancel-a queue=1/0/1"
-            " => a.acquire-3:cancelled b.acquire-1:ok; value=0");
-}
-
-/* While the cancelled head has not resumed, a newcomer does not pass those behind it. */
-Test(weighted, newcomer_stands_behind_those_that_a_cancelled_head_blocked) {
-    play(3, "acquire-2; a: acquire-3; b: acquire-1; turn cancel-a try-1:empty;"
-            "c: acquire-1; step queue=0/1/0 => a.acquire-3:cancelled b.acquire-1:ok;"
-            "release-1 => c.acquire-1:ok");
-}
-
-Test(weighted, cancelled_waiter_that_is_not_the_head_changes_nothing) {
-    play(3, "acquire-2; a: acquire-2; b: acquire-3; turn cancel-b"
-            " => b.acquire-3:cancelled; queue=1/0/0 release-1 => a.acquire-2:ok");
-}
-
-/* The window: what the head was given goes to those behind it, in order. */
-Test(weighted, woken_and_cancelled_gives_its_permits_back) {
-    play(3, "acquire-3; a: acquire-3; b-d: acquire-1; turn release-3 cancel-a queue=3/1/0;"
-            "step queue=0/3/0 value=0 => a.acquire-3:cancelled b.acquire-1:ok"
-            " c.acquire-1:ok d.acquire-1:ok");
-}
-
-Test(weighted, woken_and_cancelled_with_nobody_behind_it) {
-    play(3, "acquire-3; a: acquire-2; turn release-2 cancel-a => a.acquire-2:cancelled;"
-            "value=2 try-2 try-1:empty");
-}
-
-/* Cancel, then release: the head has gone, and the next one is woken by the release. */
-Test(weighted, cancel_then_release) {
-    play(2, "acquire-2; a-b: acquire-2; turn cancel-a release-2 queue=0/1/1"
-            " => a.acquire-2:cancelled b.acquire-2:ok");
+        /* --- cancels --- */
+        /* golang/go#37852: the head wanted more than there was, and is cancelled. */
+        {"cancelled_head_no_longer_blocks", 3,
+         "acquire-2; a: acquire-3; b: acquire-1; turn queue=2/0/0 cancel-a queue=1/0/1"
+         " => a.acquire-3:cancelled b.acquire-1:ok; value=0"},
+        /* While the cancelled head has not resumed, a newcomer does not pass those behind it. */
+        {"newcomer_stands_behind_those_that_a_cancelled_head_blocked", 3,
+         "acquire-2; a: acquire-3; b: acquire-1; turn cancel-a try-1:empty;"
+         "c: acquire-1; step queue=0/1/0 => a.acquire-3:cancelled b.acquire-1:ok;"
+         "release-1 => c.acquire-1:ok"},
+        {"cancelled_waiter_that_is_not_the_head_changes_nothing", 3,
+         "acquire-2; a: acquire-2; b: acquire-3; turn cancel-b"
+         " => b.acquire-3:cancelled; queue=1/0/0 release-1 => a.acquire-2:ok"},
+        /* The window: what the head was given goes to those behind it, in order. */
+        {"woken_and_cancelled_gives_its_permits_back", 3,
+         "acquire-3; a: acquire-3; b-d: acquire-1; turn release-3 cancel-a queue=3/1/0;"
+         "step queue=0/3/0 value=0 => a.acquire-3:cancelled b.acquire-1:ok"
+         " c.acquire-1:ok d.acquire-1:ok"},
+        {"woken_and_cancelled_with_nobody_behind_it", 3,
+         "acquire-3; a: acquire-2; turn release-2 cancel-a => a.acquire-2:cancelled;"
+         "value=2 try-2 try-1:empty"},
+        /* Cancel, then release: the head has gone, and the next one is woken by the release. */
+        {"cancel_then_release", 2,
+         "acquire-2; a-b: acquire-2; turn cancel-a release-2 queue=0/1/1"
+         " => a.acquire-2:cancelled b.acquire-2:ok"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        tst_begin_row(rows[row].name);
+        play(rows[row].permits, rows[row].timeline);
+    }
 }
