@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "primitives/tests/long.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/explore/explore.h"
 #include "sim/native/snapshot.h"
@@ -27,6 +28,17 @@ static inline struct bz_explore_result tst_explore(const struct bz_explore_confi
     static struct bz_explore_result result;
     cr_assert(bz_explore(config, &result));
     return result;
+}
+
+/* Two entries of the zoo for each scenario and oracle suffice, unless there is time for all. */
+static inline bool tst_is_repeated(const struct bz_variant *entry) {
+    uint32_t alike = 0;
+    for (const struct bz_variant *const *next = bz_variants; *next != entry; next++) {
+        const struct bz_fault *fault = (*next)->fault;
+        alike += fault != NULL && strcmp(fault->scenario, entry->fault->scenario) == 0 &&
+                 strcmp(fault->oracle, entry->fault->oracle) == 0;
+    }
+    return !tst_is_long() && alike >= 2;
 }
 
 static inline const char *tst_small_settings(const char *scenario) {

@@ -60,7 +60,7 @@ Test(explore, finds_every_entry_of_the_zoo) {
     }
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
-        if (fault == NULL) {
+        if (fault == NULL || tst_is_repeated(*next) || (is_large(*next) && !tst_is_long())) {
             continue;
         }
         struct bz_program program =
@@ -68,10 +68,11 @@ Test(explore, finds_every_entry_of_the_zoo) {
         expect_found(&program, fault->oracle, is_large(*next) ? 8 : 0);
         count++;
     }
-    cr_assert_lt(70, count);
+    cr_assert_lt(TST_LONG(35, 70), count, "%u", count);
 }
 
-/* Rounds are small at the defaults of every scenario: two of them need no more states than this. */
+/* Rounds are small at the defaults of every scenario: two of them need no more states than this,
+ * also of drawn programs, whose other draws take time. */
 Test(explore, two_rounds_of_every_scenario_end_early) {
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("without snapshots it takes minutes");
@@ -81,7 +82,8 @@ Test(explore, two_rounds_of_every_scenario_end_early) {
         struct bz_explore_config config = {.program = &program,
                                            .delays_max = BZ_EXPLORE_UNBOUNDED,
                                            .reductions = BZ_REDUCE_ALL,
-                                           .states_max = 5000};
+                                           .states_max =
+                                               *next == &bz_scenario_program ? 500 : 5000};
         if ((*next)->runtime == NULL) {
             struct bz_explore_result result = tst_explore(&config);
             cr_assert_eq(result.finding_count, 0, "%s", (*next)->name);

@@ -146,9 +146,9 @@ static const struct bz_explore_config plain = {.reductions = BZ_REDUCE_ALL};
 /* --- wherever it stops ------------------------------------------------------------------------ */
 
 Test(explore_checkpoint, what_passes_is_counted_as_without_a_stop) {
-    static const char *const names[] = {"condition",  "contended", "handoff", "pool",
-                                        "restaurant", "queue",     "timeout"};
-    for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
+    static const char *const names[] = {"condition", "queue",      "contended", "handoff",
+                                        "pool",      "restaurant", "timeout"};
+    for (size_t index = TST_LONG(2, 0); index < sizeof names / sizeof names[0]; index++) {
         compare(names[index], &bz_variant_buzzer, NULL, plain);
     }
 }

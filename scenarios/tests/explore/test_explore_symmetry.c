@@ -99,10 +99,7 @@ Test(explore_symmetry, loses_nothing_in_any_scenario) {
         const struct bz_scenario *scenario;
         const char *settings;
     } programs[] = {
-        {&bz_scenario_bank, "accounts=1,cards=2,latency-ns=1,payments=1"},
         {&bz_scenario_condition, "consumers=2,producers=1,rounds=1,batch=1,hold=0,pace-ns=0,"
-                                 "patience=1,intrusions=0,cancels=0"},
-        {&bz_scenario_condition, "consumers=1,producers=2,rounds=1,batch=1,hold=0,pace-ns=0,"
                                  "patience=1,intrusions=0,cancels=0"},
         {&bz_scenario_event,
          "setters=2,waiters=2,rounds=1,latecomers=2,pace=0,delay=0,patience=1,cancels=0"},
@@ -112,13 +109,18 @@ Test(explore_symmetry, loses_nothing_in_any_scenario) {
         {&bz_scenario_restaurant, "tables=1,guests=3,arrival=0,helpings=1,meal=0,meal-ns=1,"
                                   "changes=1,patience=1"},
         {&bz_scenario_scope, "workers=2,rounds=1,sleep-ns=0,cancels=0"},
+        /* if there is time */
+        {&bz_scenario_bank, "accounts=1,cards=2,latency-ns=1,payments=1"},
+        {&bz_scenario_condition, "consumers=1,producers=2,rounds=1,batch=1,hold=0,pace-ns=0,"
+                                 "patience=1,intrusions=0,cancels=0"},
     };
+    size_t count = sizeof programs / sizeof programs[0] - TST_LONG(2, 0);
     uint32_t compared = 0;
     uint32_t with_findings = 0;
     if (!bz_snapshot_is_supported()) {
         cr_skip_test("there are no states to compare");
     }
-    for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
+    for (size_t index = 0; index < count; index++) {
         const struct bz_scenario *scenario = programs[index].scenario;
         uint32_t smaller = 0;
         for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {

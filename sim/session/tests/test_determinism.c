@@ -112,6 +112,7 @@ Test(determinism, later_runs_are_judged_too) {
 Test(determinism, a_large_run_is_repeated_without_the_stacks_of_the_first) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
+    program.args.values[CROWD_PERMITS] = 10001;
     program.args.values[CROWD_GUESTS] = 10001;
     program.args.values[CROWD_ROUNDS] = 1;
     program.steps_max = 1000000;
