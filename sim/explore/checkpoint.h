@@ -1,18 +1,15 @@
-/* A checkpoint: a search that stopped, or was killed, as a file from which it goes on.
+/* A checkpoint: a search that stopped, or was killed, as a file from which it goes on
+ * (sim/session/work.h). The body is settings, place and results, the table of states, the table of
+ * outcomes, the transitions that a team has logged, and the choices of the path if there is no
+ * table of states.
  *
- *     the format's name, sizes, a token of what is searched, settings, place and results
- *     the table of states, the table of outcomes             entries of struct bz_visited_state
- *     the transitions that a team has logged                 struct bz_edge
- *     the choices of the path, if there is no such table     struct bz_choice_point
- *     a checksum of all of it                                8 bytes
- *
- * Only the program that wrote a file reads it, so the parts are the bytes of its structs, each
- * padded to words of 8 bytes. Pointers are written as numbers or texts.
+ * Only the program that wrote a file reads it, so most parts are the bytes of its structs. Pointers
+ * are written as numbers or texts.
  *
  * States are compared by fingerprints, which depend on addresses and on what the compiler left in a
  * frame of a stack. So a checkpoint is for the same program and the same plug-ins, whose digests
  * are in it, at the same addresses: a process that writes or reads one runs without randomization
- * of addresses (tools/session/fixed_addresses.h). What does not fit is refused; so is a file that
+ * of addresses (sim/explore/fixed_addresses.h). What does not fit is refused; so is a file that
  * is cut short or edited. The fingerprints of the states on the path are compared, too, when they
  * are run again.
  */
@@ -27,7 +24,7 @@
 #include "sim/explore/explore.h"
 #include "sim/program/catalog.h"
 
-#define BZ_EXPLORE_CHECKPOINT_FORMAT "buzzer-search/5"
+#define BZ_EXPLORE_CHECKPOINT_KIND "search"
 #define BZ_EXPLORE_PLUGINS_MAX 2u
 
 /* What is to be searched, and by which code. */
@@ -56,14 +53,20 @@ bool bz_explore_checkpoint_open(struct bz_explore_checkpoint *checkpoint, FILE *
                                 size_t error_bytes);
 void bz_explore_checkpoint_close(struct bz_explore_checkpoint *checkpoint);
 
+/* Sets the digests of the program file and of the files of its plug-ins. */
+void bz_explore_checkpoint_set_code(struct bz_explore_checkpoint *checkpoint,
+                                    const char *const *plugins, uint32_t count);
+
+/* Whether they are those of the checkpoint. False with a message that begins with `origin`. */
+bool bz_explore_checkpoint_check_code(const struct bz_explore_checkpoint *checkpoint,
+                                      const char *const *plugins, uint32_t count,
+                                      const char *origin, char *error, size_t error_bytes);
+
 /* Of an open one: how far the search came, and the result that has what was found. */
 const struct bz_explore_result *
 bz_explore_checkpoint_result(const struct bz_explore_checkpoint *checkpoint);
 const struct bz_explore_result *
 bz_explore_checkpoint_found(const struct bz_explore_checkpoint *checkpoint);
 bool bz_explore_checkpoint_has_outside_state(const struct bz_explore_checkpoint *checkpoint);
-
-/* The digest of a file, never 0; 0 if it cannot be read. */
-uint64_t bz_explore_digest_of(FILE *file);
 
 #endif

@@ -1,49 +1,44 @@
-/* A checkpoint: a campaign that stopped, or was killed, as a file from which it goes on.
+/* A checkpoint: a campaign that stopped, or was killed, as a file from which it goes on (work.h).
  *
- *     {"format":"buzzer-checkpoint/2", "campaign":TOKEN, ..., "checksum":"0123456789abcdef"}
- *
- * One line of JSON. `campaign` is a token: its seed is the first seed, its digest that of the runs
- * so far. The rest is the result so far and the sketches behind its estimates, exactly: a campaign
- * that goes on ends as if it had never stopped. A checkpoint is untrusted input, as a trace is.
- *
- * It is also the result of a shard: `shard`, `shards` and `campaign_runs` say which runs it has.
- * Format 1 has no shards, and smaller sketches; it is read, too. */
+ * The body is the job, the result so far and the sketches behind its estimates, exactly: a campaign
+ * that goes on ends as if it had never stopped. The digest of the token is that of the runs so far,
+ * its seed the first seed. The numbers are the same on every machine, so a shard may be continued
+ * and merged elsewhere, by the same version. */
 #ifndef BZ_SIM_SESSION_CHECKPOINT_H
 #define BZ_SIM_SESSION_CHECKPOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 
-#include "sim/program/settings.h"
+#include "sim/program/catalog.h"
+#include "sim/session/folder.h"
 #include "sim/session/job.h"
+#include "sim/session/work_file.h"
 
-#define BZ_CHECKPOINT_FORMAT "buzzer-checkpoint/2"
-#define BZ_CHECKPOINT_FORMAT_1 "buzzer-checkpoint/1"
-#define BZ_CHECKPOINT_BYTES_MAX ((size_t)4 << 20u)
+#define BZ_CHECKPOINT_KIND "campaign"
 
-/* The text of the file; the caller frees it. Without memory it calls bz_lack_stop(). */
-char *bz_checkpoint_print(const struct bz_job *checkpoint, const struct bz_campaign_state *state);
-
-/* Renews the checksum of a text whose content was edited. */
-void bz_checkpoint_sign(char *text);
+/* False with errno. */
+bool bz_checkpoint_write(const struct bz_job *job, const struct bz_campaign_state *state,
+                         FILE *file);
 
 /* Reads it back. What follows from the sums (result.distinct and others) is left to
  * bz_campaign_run(). False with a message that begins with `origin`. */
-bool bz_checkpoint_parse(struct bz_job *checkpoint, struct bz_campaign_state *state,
-                         const struct bz_catalog *catalog, const char *text, size_t length,
-                         const char *origin, char *error, size_t error_bytes);
+bool bz_checkpoint_read(struct bz_job *job, struct bz_campaign_state *state,
+                        const struct bz_catalog *catalog, FILE *file, const char *origin,
+                        char *error, size_t error_bytes);
 
-/* --- shared with the checkpoint of a search (sim/explore/checkpoint.h) -------------------------
- */
+/* The same with a file that has a name. The writing keeps job->spent_ms; it does nothing unless it
+ * is due or `is_last`, and passes on a failure with on_trouble(). */
+bool bz_checkpoint_load(struct bz_job *job, struct bz_campaign_state *state,
+                        const struct bz_catalog *catalog, const struct bz_work_file *file,
+                        char *error, size_t error_bytes);
+void bz_checkpoint_save(struct bz_work_file *file, struct bz_job *job,
+                        const struct bz_campaign_state *state, bool is_last,
+                        bz_trouble_fn *on_trouble, void *context);
 
-struct bz_json;
-
-/* A number of 64 bits that bz_json_add_hex() wrote; 0 if there is none. False if it is no number.
- */
-bool bz_checkpoint_read_hex(const struct bz_json *object, const char *key, uint64_t *value);
-
-void bz_checkpoint_add_violation(struct bz_json *item, const struct bz_violation *violation);
-bool bz_checkpoint_read_violation(const struct bz_json *item, struct bz_violation *violation);
+/* Whether the first run is as the checkpoint says. False with a message: the code has changed. */
+bool bz_checkpoint_check_code(const struct bz_job *job, const struct bz_campaign_state *state,
+                              const char *origin, char *error, size_t error_bytes);
 
 #endif

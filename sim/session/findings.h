@@ -60,8 +60,7 @@ struct bz_kept_findings {
     const char *folder; /* of the traces; NULL: no files */
     bool keeps_size;    /* nothing is shrunk */
     struct bz_search_limits limits;
-    /* Something went wrong; the finding itself stands. */
-    void (*on_trouble)(void *context, enum bz_trouble trouble, const char *message);
+    bz_trouble_fn *on_trouble;           /* the finding itself stands */
     bz_shrink_progress_fn *on_shrinking; /* NULL: never. `best` is NULL when a search has ended */
     void *context;
 };

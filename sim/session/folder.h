@@ -12,6 +12,7 @@
 
 /* Why a session could not do something: a file cannot be read or written, or something ran out. */
 enum bz_trouble { BZ_TROUBLE_NONE = 0, BZ_TROUBLE_FILE, BZ_TROUBLE_LACK };
+typedef void bz_trouble_fn(void *context, enum bz_trouble trouble, const char *message);
 
 /* Creates a folder with all above it. True if it is there already; false with errno. */
 bool bz_folder_make(const char *folder);

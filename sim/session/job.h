@@ -12,6 +12,8 @@
 #include "sim/session/shard.h"
 
 /* A program, a range of seeds, when to stop, and what to keep. */
+#define BZ_RUNS_MAX ((uint64_t)INT64_MAX) /* of a campaign without a limit */
+
 struct bz_job {
     struct bz_program program;
     uint64_t seed_first;

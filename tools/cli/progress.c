@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "sim/session/job.h"
 #include "sim/session/stop.h"
 
 #define SECOND_NS UINT64_C(1000000000)

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BZ_RUNS_MAX ((uint64_t)INT64_MAX) /* of a campaign without a limit */
-
 struct bz_progress {
     bool is_quiet;
     bool is_terminal;

@@ -7,7 +7,7 @@ set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/contain/(contai
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/(runtime/(place|coro/stack)\\.c|uv/)|sim/choice/(tape|ready_set)\\.c|"
     "sim/(spec|judge|native|contain|program|session|fuzz|explore|shrink)/|traces/|tools/)")
 set(BUZZER_MAY_SET_LOCALE "^tools/plugin/plugins\\.c") # it takes back what a plug-in has set
-set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/((session|explore)/checkpoint|contain/one_process|fuzz/state)\\.c)")
+set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/(explore/fixed_addresses|contain/one_process)\\.c)")
 
 function(buzzer_poison target header)
     if(NOT BUZZER_WERROR)

@@ -4,17 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/explore/checkpoint.h"
 #include "sim/explore/explore.h"
+#include "sim/explore/fixed_addresses.h"
+#include "sim/session/stop.h"
+#include "sim/session/work_file.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
+#include "tools/plugin/plugins.h"
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/report/explore_report.h"
 #include "tools/report/findings_output.h"
 #include "tools/report/text_output.h"
-#include "tools/session/fixed_addresses.h"
-#include "tools/session/search_file.h"
+#include "traces/lack.h"
+#include "traces/text.h"
 
 #define STATES_LIMIT UINT64_C(1000000000000)
 #define NOTHING_PROVED "nothing is proved so far"
@@ -29,7 +34,9 @@ struct explore {
     struct bz_search_limits search;
     char **command_line;
     bool has_fixed_addresses;
-    struct bz_search_file *file; /* NULL: no checkpoint */
+    struct bz_work_file file;
+    bool has_file; /* a checkpoint */
+    struct bz_explore_checkpoint checkpoint;
     bool is_json;
     bool is_quiet;
     struct bz_ci ci;
@@ -228,11 +235,28 @@ static int finish_findings(struct explore *explore, const struct bz_explore_resu
 /* --- the checkpoint --------------------------------------------------------------------------- */
 
 static bool is_due(void *context) {
-    return bz_search_file_is_due(((struct explore *)context)->file);
+    return bz_work_file_is_due(&((struct explore *)context)->file);
+}
+
+struct writing {
+    const struct bz_explore_checkpoint *checkpoint;
+    const struct bz_search *search;
+};
+
+static bool write_content(void *context, FILE *file) {
+    const struct writing *writing = context;
+    return bz_explore_checkpoint_write(writing->checkpoint, writing->search, file);
 }
 
 static void keep(void *context, const struct bz_search *search) {
-    bz_search_file_write(((struct explore *)context)->file, search);
+    struct explore *explore = context;
+    char error[BZ_ERROR_BYTES];
+    struct writing writing = {&explore->checkpoint, search};
+    explore->checkpoint.spent_ms = bz_work_file_spent_ms(&explore->file);
+    if (!bz_work_file_write(&explore->file, write_content, &writing, error, sizeof error) &&
+        error[0] != '\0') {
+        bz_cli_fail(explore->name, BZ_EXIT_USAGE, "%s", error);
+    }
 }
 
 static void on_begun_again(void *context, const char *why, bool is_sweep) {
@@ -241,16 +265,15 @@ static void on_begun_again(void *context, const char *why, bool is_sweep) {
     bz_text_add(&note, "the search cannot continue from its place: %s. ", why);
     bz_text_add(&note, "The %s begins again; %s", is_sweep ? "sweep" : "round",
                 explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
-    if (bz_search_file_set_aside(explore->file)) {
-        bz_text_add(&note, "; the checkpoint also stays as %s" BZ_SEARCH_ASIDE,
-                    explore->file->path);
+    if (bz_work_file_set_aside(&explore->file)) {
+        bz_text_add(&note, "; the checkpoint also stays as %s" BZ_WORK_ASIDE, explore->file.path);
     }
     bz_cli_note(explore->name, note.bytes);
     bz_text_fini(&note);
 }
 
-static void keep_with(struct explore *explore, struct bz_search_file *file) {
-    explore->file = file;
+static void keep_with(struct explore *explore) {
+    explore->has_file = true;
     explore->config.keep = keep;
     explore->config.is_due = is_due;
     explore->config.on_begun_again = on_begun_again;
@@ -268,7 +291,7 @@ static void begin_where_it_was(struct explore *explore) {
     for (uint32_t place = 0; place < found->finding_count; place++) {
         on_finding(explore, place, &found->findings[place]);
     }
-    bz_text_add(&note, "%s continues after %" PRIu64 " transitions; %s", explore->file->path,
+    bz_text_add(&note, "%s continues after %" PRIu64 " transitions; %s", explore->file.path,
                 so_far->transitions_total + so_far->transitions,
                 explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
     if (!explore->is_quiet) {
@@ -282,12 +305,17 @@ static bool is_over(const struct bz_explore_result *result, bool is_ok) {
 }
 
 /* After the report: nothing else has it if the program is killed before. */
-static void finish_file(const struct explore *explore, bool is_over) {
-    struct bz_search_file *file = explore->file;
-    if (file != NULL && is_over) {
-        bz_search_file_remove(file);
-    } else if (file != NULL && file->path[0] != '\0') {
-        bz_search_file_print_command(file);
+static void finish_file(struct explore *explore, bool is_over) {
+    struct bz_work_file *file = &explore->file;
+    struct bz_text plugins = {0};
+    if (explore->has_file && is_over) {
+        bz_work_file_remove(file);
+    } else if (explore->has_file && file->path[0] != '\0') {
+        bz_plugins_add_options(&plugins, explore->config.program->scenario,
+                               explore->config.program->variant);
+        bz_findings_print_resume("explore", bz_work_file_is_only(file) ? file->folder : file->path,
+                                 &plugins);
+        bz_text_fini(&plugins);
     }
 }
 
@@ -328,31 +356,55 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                                    "later: it leaves no checkpoint");
         return BZ_EXIT_OK;
     }
-    static struct bz_search_file file;
     const struct bz_explore_config *config = &explore->config;
-    file.name = explore->name;
-    file.checkpoint = (struct bz_explore_checkpoint){.program = *program,
-                                                     .delays_max = config->delays_max,
-                                                     .reductions = config->reductions,
-                                                     .keep_going = config->keep_going,
-                                                     .jobs = config->jobs,
-                                                     .states_max = config->states_max};
-    keep_with(explore, &file);
-    return bz_search_file_begin(&file, explore->out);
+    const char *files[BZ_EXPLORE_PLUGINS_MAX];
+    explore->checkpoint = (struct bz_explore_checkpoint){.program = *program,
+                                                         .delays_max = config->delays_max,
+                                                         .reductions = config->reductions,
+                                                         .keep_going = config->keep_going,
+                                                         .jobs = config->jobs,
+                                                         .states_max = config->states_max};
+    uint32_t count = bz_plugins_files(program->scenario, program->variant, files);
+    bz_explore_checkpoint_set_code(&explore->checkpoint, files, count);
+    snprintf(explore->file.folder, sizeof explore->file.folder, "%s", explore->out);
+    bz_work_file_begin(&explore->file, 0);
+    keep_with(explore);
+    return BZ_EXIT_OK;
+}
+
+static int open_checkpoint(struct explore *explore) {
+    char error[BZ_ERROR_BYTES];
+    const char *files[BZ_EXPLORE_PLUGINS_MAX];
+    uint32_t count;
+    if (!bz_work_file_find(&explore->file, explore->resume, error, sizeof error)) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "%s", error);
+    }
+    FILE *content = bz_work_file_open(&explore->file, error, sizeof error);
+    if (content == NULL ||
+        !bz_explore_checkpoint_open(&explore->checkpoint, content, &bz_cli_catalog,
+                                    explore->file.path, error, sizeof error)) {
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s", error);
+    }
+    const struct bz_program *program = &explore->checkpoint.program;
+    count = bz_plugins_files(program->scenario, program->variant, files);
+    if (!bz_explore_checkpoint_check_code(&explore->checkpoint, files, count, explore->file.path,
+                                          error, sizeof error)) {
+        bz_explore_checkpoint_close(&explore->checkpoint);
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s", error);
+    }
+    return BZ_EXIT_OK;
 }
 
 /* One that continues. */
 static int resume(struct explore *explore, struct bz_program *program) {
-    static struct bz_search_file file;
     struct bz_explore_config *config = &explore->config;
-    struct bz_explore_checkpoint *from = &file.checkpoint;
+    struct bz_explore_checkpoint *from = &explore->checkpoint;
     if (!explore->has_fixed_addresses) {
         return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
                            "--resume: the system does not let a program switch off the "
                            "randomization of addresses (personality), and states depend on them");
     }
-    file.name = explore->name;
-    int code = bz_search_file_open(&file, explore->resume);
+    int code = open_checkpoint(explore);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -365,8 +417,9 @@ static int resume(struct explore *explore, struct bz_program *program) {
     config->jobs = from->jobs;
     config->states_max = from->states_max;
     config->from = from;
-    explore->out = file.folder;
-    keep_with(explore, &file);
+    explore->out = explore->file.folder;
+    bz_work_file_begin(&explore->file, from->spent_ms);
+    keep_with(explore);
     return BZ_EXIT_OK;
 }
 
@@ -392,7 +445,7 @@ static void search(void *context) {
 /* bz_explore(), and a message if it runs out of memory. */
 static bool run_search(const struct explore *explore, struct bz_explore_result *result) {
     struct searching searching = {.config = &explore->config, .result = result};
-    if (explore->file != NULL) {
+    if (explore->has_file) {
         bz_fixed_guard(search, &searching);
     } else {
         search(&searching);
@@ -423,7 +476,7 @@ static void report_all(struct explore *explore, struct bz_explore_report *report
 static int finish(struct explore *explore, struct bz_explore_report *report, bool is_ok) {
     report->exit_code = exit_code_of(report->result);
     int code = finish_findings(explore, report->result);
-    bool has_failed = explore->file != NULL && explore->file->has_failed;
+    bool has_failed = explore->has_file && explore->file.has_failed;
     int file_code = has_failed && !is_over(report->result, is_ok) ? BZ_EXIT_USAGE : BZ_EXIT_OK;
     code = code == BZ_EXIT_OK ? file_code : code;
     return code != BZ_EXIT_OK ? code : report->exit_code;
@@ -455,10 +508,10 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     bool is_ok = run_search(explore, &result);
     report.seconds = bz_progress_end(&explore->progress);
     if (result.end == BZ_EXPLORE_LOST) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s: %s", explore->file->path,
+        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s: %s", explore->file.path,
                            result.lack);
     }
-    report.seconds += explore->file != NULL ? (double)explore->file->before_ms / 1000 : 0;
+    report.seconds += (double)explore->file.before_ms / 1000;
     report.exit_code = finish(explore, &report, is_ok);
     report_all(explore, &report);
     bz_explore_report_warn(explore->name, &report);
@@ -469,15 +522,17 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
 }
 
 int bz_command_explore(int argc, char **argv) {
-    struct explore explore = {.name = argv[0],
-                              .command_line = bz_command_line(),
-                              .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
-                                         .reductions = REDUCTIONS_DEFAULT,
-                                         .stop = &bz_interrupt_requested,
-                                         .poll = poll,
-                                         .on_round = on_round,
-                                         .on_outside_state = on_outside_state,
-                                         .on_finding = on_finding}};
+    static struct explore explore;
+    explore = (struct explore){.name = argv[0],
+                               .file.kind = BZ_EXPLORE_CHECKPOINT_KIND,
+                               .command_line = bz_command_line(),
+                               .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
+                                          .reductions = REDUCTIONS_DEFAULT,
+                                          .stop = &bz_interrupt_requested,
+                                          .poll = poll,
+                                          .on_round = on_round,
+                                          .on_outside_state = on_outside_state,
+                                          .on_finding = on_finding}};
     struct bz_program program;
     const struct bz_syntax syntax = {
         .options = options,

@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "sim/program/settings.h"
+#include "sim/session/fuzz.h"
+#include "sim/session/stop.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/plugin/plugins.h"
+#include "tools/report/findings_output.h"
 #include "tools/report/report.h"
-#include "tools/session/fuzz_session.h"
 
 #define SCENARIOS_MAX 64u
 
@@ -20,6 +22,10 @@ struct command {
     bool has_sizes;
     bool has_default_sizes;
     bool is_json;
+    bool is_quiet;
+    const char *name; /* for messages */
+    struct bz_findings_output output;
+    struct bz_progress progress;
     struct bz_fuzz fuzz;
 };
 
@@ -58,7 +64,7 @@ static const struct bz_option options[] = {
     {"json", NULL, "Print one JSON document at the end", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
     {"quiet", NULL, "Print no progress, and nothing at the end", BZ_OPTION_FLAG,
-     offsetof(struct command, fuzz.is_quiet)},
+     offsetof(struct command, is_quiet)},
     {NULL},
 };
 
@@ -72,7 +78,7 @@ static int add_target(struct command *command, const char *variant, size_t *fitt
         return BZ_EXIT_OK;
     }
     names->variant = variant;
-    int code = bz_options_program(names, command->fuzz.name, &program);
+    int code = bz_options_program(names, command->name, &program);
     *fitting += code == BZ_EXIT_OK;
     return code == BZ_EXIT_OK && bz_fuzz_target_of(&command->fuzz, &program) == NULL ? BZ_EXIT_USAGE
                                                                                      : code;
@@ -95,7 +101,7 @@ static int add_scenario(struct command *command, const char *scenario) {
         variants = fitting;
     }
     if (count == 0) { /* finds the default, or says why there is none */
-        code = bz_options_program(names, command->fuzz.name, &program);
+        code = bz_options_program(names, command->name, &program);
         return code == BZ_EXIT_OK ? add_target(command, program.variant->name, &added) : code;
     }
     for (size_t index = 0; code == BZ_EXIT_OK && index < count; index++) {
@@ -103,7 +109,7 @@ static int add_scenario(struct command *command, const char *scenario) {
     }
     return code != BZ_EXIT_OK || added > 0
                ? code
-               : bz_cli_fail(command->fuzz.name, BZ_EXIT_USAGE,
+               : bz_cli_fail(command->name, BZ_EXIT_USAGE,
                              "no --variant offers a primitive that scenario '%s' can use ('%s list "
                              "variants' and '%s list scenarios' show which)",
                              scenario, bz_cli_program, bz_cli_program);
@@ -118,7 +124,7 @@ static int check_variants(const struct command *command) {
             is_used |= strcmp(command->fuzz.targets[target]->program.variant->name, name) == 0;
         }
         if (!is_used) {
-            return bz_cli_fail(command->fuzz.name, BZ_EXIT_USAGE,
+            return bz_cli_fail(command->name, BZ_EXIT_USAGE,
                                "variant '%s' fits none of the scenarios ('%s list variants' shows "
                                "what it offers)",
                                name, bz_cli_program);
@@ -135,7 +141,7 @@ static int create(struct command *command) {
     int code =
         command->scenarios[0] != NULL
             ? BZ_EXIT_OK
-            : bz_cli_fail(command->fuzz.name, BZ_EXIT_USAGE,
+            : bz_cli_fail(command->name, BZ_EXIT_USAGE,
                           "a scenario is missing ('%s list scenarios' lists them)", bz_cli_program);
     for (size_t index = 0; code == BZ_EXIT_OK && index < SCENARIOS_MAX; index++) {
         if (command->scenarios[index] != NULL) {
@@ -149,7 +155,30 @@ static int create(struct command *command) {
                                                    is_set(command, "max-cancels"),
                                         .sizes = command->has_sizes,
                                         .has_default_sizes = command->has_default_sizes};
-    return code == BZ_EXIT_OK ? bz_fuzz_create(&command->fuzz, command->out, &fixed) : code;
+    return code != BZ_EXIT_OK                                     ? code
+           : bz_fuzz_create(&command->fuzz, command->out, &fixed) ? BZ_EXIT_OK
+                                                                  : BZ_EXIT_USAGE;
+}
+
+/* --- while it runs ---------------------------------------------------------------------------- */
+
+static void announce(void *context, const struct bz_kept_findings *kept) {
+    bz_findings_announce(context, kept, 0);
+}
+
+static void show_progress(void *context, uint64_t runs, uint64_t findings) {
+    struct command *command = (void *)((char *)context - offsetof(struct command, output));
+    bz_progress_show(&command->progress, runs, findings);
+}
+
+/* An exit code: of a file, or of something that ran out. */
+static int run(struct command *command) {
+    struct bz_fuzz *fuzz = &command->fuzz;
+    bz_progress_begin(&command->progress, command->is_quiet, fuzz->runs, fuzz->seconds);
+    command->progress.runs_before = bz_fuzz_sum(fuzz).runs;
+    bool is_ok = bz_fuzz_run(fuzz);
+    (void)bz_progress_end(&command->progress);
+    return is_ok ? BZ_EXIT_OK : command->output.code;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -173,7 +202,7 @@ static void print_text(const struct bz_fuzz *fuzz, const struct bz_campaign_resu
     }
     printf("\n%10s %7s %9s %10s %7s  arm\n", "runs", "slices", "hand-offs", "situations", "failed");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
-        const struct bz_job *job = &fuzz->arms[index]->file.job;
+        const struct bz_job *job = &fuzz->arms[index]->job;
         const struct bz_campaign_result *result = &fuzz->arms[index]->result;
         bz_token_format(&job->program, 0, 0, token, sizeof token);
         printf("%10" PRIu64 " %7" PRIu64 " %9" PRIu64 " %10" PRIu32 " %7" PRIu64 "  %.*s%s\n",
@@ -208,7 +237,7 @@ static void print_json(const struct bz_fuzz *fuzz, const struct bz_campaign_resu
     }
     struct bz_json *arms = bz_json_add_array(root, "arms");
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
-        const struct bz_job *job = &fuzz->arms[index]->file.job;
+        const struct bz_job *job = &fuzz->arms[index]->job;
         bz_run_report_add_json(bz_json_append_object(arms),
                                &(struct bz_run_report){.job = job,
                                                        .result = &fuzz->arms[index]->result,
@@ -239,7 +268,7 @@ static void print_command(const struct bz_fuzz *fuzz) {
         bz_text_add(&more, " --time %" PRIu64 "s",
                     fuzz->seconds > spent ? fuzz->seconds - spent : 1);
     }
-    bz_checkpoint_file_print_resume("fuzz", fuzz->folders[0], &more);
+    bz_findings_print_resume("fuzz", fuzz->folders[0], &more);
     bz_text_fini(&more);
 }
 
@@ -251,22 +280,26 @@ static int finish(const struct command *command) {
     bool is_done = bz_fuzz_is_done(fuzz, total.runs);
     if (command->is_json) {
         print_json(fuzz, &total, is_done ? "done" : "interrupted");
-    } else if (!fuzz->is_quiet) {
+    } else if (!command->is_quiet) {
         print_text(fuzz, &total);
     }
     if (!is_done) {
         print_command(fuzz);
     }
-    return fuzz->output.code != BZ_EXIT_OK ? fuzz->output.code
-           : !is_done                      ? BZ_EXIT_INTERRUPTED
-           : total.violations > 0          ? BZ_EXIT_VIOLATION
-           : total.out_of_steps > 0        ? BZ_EXIT_INTERRUPTED
-                                           : BZ_EXIT_OK;
+    return command->output.code != BZ_EXIT_OK ? command->output.code
+           : !is_done                         ? BZ_EXIT_INTERRUPTED
+           : total.violations > 0             ? BZ_EXIT_VIOLATION
+           : total.out_of_steps > 0           ? BZ_EXIT_INTERRUPTED
+                                              : BZ_EXIT_OK;
 }
 
 int bz_command_fuzz(int argc, char **argv) {
     static struct command command;
-    command = (struct command){.fuzz = {.jobs = 1, .name = argv[0]}};
+    command = (struct command){.name = argv[0],
+                               .fuzz = {.catalog = &bz_cli_catalog,
+                                        .jobs = 1,
+                                        .on_finding = announce,
+                                        .on_progress = show_progress}};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &command,
@@ -283,11 +316,15 @@ int bz_command_fuzz(int argc, char **argv) {
                "written, 5 interrupted, or schedules hit the step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     bz_interrupt_catch();
-    if (code == BZ_EXIT_OK) {
-        code =
-            command.resume != NULL ? bz_fuzz_open(&command.fuzz, command.resume) : create(&command);
+    command.output =
+        (struct bz_findings_output){.name = command.name, .is_quiet = command.is_quiet};
+    bz_findings_output_begin(&command.output, &command.fuzz.kept);
+    if (code == BZ_EXIT_OK && command.resume != NULL) {
+        code = bz_fuzz_open(&command.fuzz, command.resume) ? BZ_EXIT_OK : BZ_EXIT_USAGE;
+    } else if (code == BZ_EXIT_OK) {
+        code = create(&command);
     }
-    code = code == BZ_EXIT_OK ? bz_fuzz_run(&command.fuzz) : code;
+    code = code == BZ_EXIT_OK ? run(&command) : code;
     code = code == BZ_EXIT_OK ? finish(&command) : code;
     bz_fuzz_fini(&command.fuzz);
     return code;

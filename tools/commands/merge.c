@@ -13,6 +13,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/session/checkpoint.h"
+#include "sim/session/stop.h"
 #include "sim/session/totals.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
@@ -21,7 +23,6 @@
 #include "tools/report/ci.h"
 #include "tools/report/findings_output.h"
 #include "tools/report/report.h"
-#include "tools/session/checkpoint_file.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 
@@ -38,8 +39,9 @@ struct shards {
     const char *name;         /* for messages */
     struct shard_file *files; /* in order of shards once they are read */
     size_t count;
-    struct bz_checkpoint_file of; /* the campaign: the first file by name, as it was read */
-    uint64_t spent_ms;            /* by all of them */
+    struct bz_job of;  /* the campaign, as the first file by name has it */
+    char *of_path;     /* of that file */
+    uint64_t spent_ms; /* by all of them */
 };
 
 struct merge {
@@ -139,37 +141,47 @@ static int compare(const void *a, const void *b) {
 }
 
 /* One that does not belong to the campaign is refused. */
-static int check(const struct shards *shards, const struct bz_checkpoint_file *file) {
-    const struct bz_checkpoint_file *of = &shards->of;
+static int check(const struct shards *shards, const struct bz_job *job, const char *path) {
+    const struct bz_job *of = &shards->of;
     char reason[2 * BZ_TOKEN_BYTES + 64];
-    if (strcmp(of->job.version, bz_engine_version()) != 0) {
+    if (strcmp(of->version, bz_engine_version()) != 0) {
         return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
                            "%s was written by version '%s', and this is %s: merge with the "
                            "program that ran the shards",
-                           of->path, of->job.version, bz_engine_version());
+                           shards->of_path, of->version, bz_engine_version());
     }
-    if (bz_job_differs(&of->job, &file->job, reason, sizeof reason)) {
-        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s does not belong to %s: %s", file->path,
-                           of->path, reason);
+    if (bz_job_differs(of, job, reason, sizeof reason)) {
+        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s does not belong to %s: %s", path,
+                           shards->of_path, reason);
     }
     return BZ_EXIT_OK;
 }
 
+static int load(const struct shards *shards, struct bz_job *job, struct bz_campaign_state *state,
+                const char *path) {
+    static struct bz_work_file file = {.kind = BZ_CHECKPOINT_KIND};
+    char error[BZ_ERROR_BYTES];
+    snprintf(file.path, sizeof file.path, "%s", path);
+    return bz_checkpoint_load(job, state, &bz_cli_catalog, &file, error, sizeof error)
+               ? BZ_EXIT_OK
+               : bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s", error);
+}
+
 /* Reads each for its place. */
 static int survey(struct shards *shards, struct bz_campaign_state *state) {
-    static struct bz_checkpoint_file file;
-    file.name = shards->name;
-    shards->of.name = shards->name;
+    static struct bz_job job;
+    shards->of_path = shards->files[0].path;
     for (size_t index = 0; index < shards->count; index++) {
-        int code = bz_checkpoint_file_read(&file, shards->files[index].path, state);
+        const char *path = shards->files[index].path;
+        int code = load(shards, &job, state, path);
         if (code == BZ_EXIT_OK && index == 0) {
-            shards->of = file;
+            shards->of = job;
         }
-        code = code == BZ_EXIT_OK ? check(shards, &file) : code;
+        code = code == BZ_EXIT_OK ? check(shards, &job, path) : code;
         if (code != BZ_EXIT_OK) {
             return code;
         }
-        shards->files[index].number = file.job.shard.number;
+        shards->files[index].number = job.shard.number;
     }
     qsort(shards->files, shards->count, sizeof *shards->files, compare);
     for (size_t index = 1; index < shards->count; index++) {
@@ -178,7 +190,7 @@ static int survey(struct shards *shards, struct bz_campaign_state *state) {
             return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
                                "%s and %s overlap: both are shard %" PRIu32 " of %" PRIu32,
                                file_here[-1].path, file_here->path, file_here->number,
-                               shards->of.job.shard.count);
+                               shards->of.shard.count);
         }
     }
     return BZ_EXIT_OK;
@@ -187,19 +199,22 @@ static int survey(struct shards *shards, struct bz_campaign_state *state) {
 /* A shard that still runs may have replaced its file by now. */
 static int join(struct shards *shards, struct shard_file *shard, struct bz_campaign_state *part,
                 struct bz_campaign_state *sum) {
-    static struct bz_checkpoint_file file;
-    file.name = shards->name;
-    int code = bz_checkpoint_file_read(&file, shard->path, part);
-    code = code == BZ_EXIT_OK ? check(shards, &file) : code;
-    if (code == BZ_EXIT_OK && file.job.shard.number != shard->number) {
+    static struct bz_job job;
+    char error[BZ_ERROR_BYTES];
+    int code = load(shards, &job, part, shard->path);
+    code = code == BZ_EXIT_OK ? check(shards, &job, shard->path) : code;
+    if (code == BZ_EXIT_OK && job.shard.number != shard->number) {
         code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s was changed while it was read",
                            shard->path);
     }
-    code = code == BZ_EXIT_OK ? bz_checkpoint_file_check_code(&file, part) : code;
+    if (code == BZ_EXIT_OK &&
+        !bz_checkpoint_check_code(&job, part, shard->path, error, sizeof error)) {
+        code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s", error);
+    }
     if (code == BZ_EXIT_OK) {
         shard->runs = part->result.runs;
-        shard->is_finished = bz_job_is_finished(&file.job, part);
-        shards->spent_ms += file.job.spent_ms;
+        shard->is_finished = bz_job_is_finished(&job, part);
+        shards->spent_ms += job.spent_ms;
         bz_tally_join(sum, part);
     }
     return code;
@@ -227,7 +242,7 @@ struct place {
 };
 
 static bool next_place(const struct shards *shards, struct place *place) {
-    const struct bz_job *campaign = &shards->of.job;
+    const struct bz_job *campaign = &shards->of;
     place->shard.count = campaign->shard.count;
     if (place->shard.number == place->shard.count) {
         return false;
@@ -261,7 +276,7 @@ static uint32_t count_missing(const struct shards *shards) {
 /* Runs have numbers, but a shard with a limit of time has no last one. */
 static void add_missing(const struct shards *shards, const struct place *place,
                         struct bz_text *text) {
-    bool is_timed = shards->of.job.limit_ms != 0;
+    bool is_timed = shards->of.limit_ms != 0;
     bz_text_add(text, "missing  shard %" PRIu32 "/%" PRIu32 ": ", place->shard.number,
                 place->shard.count);
     if (is_timed && place->file == NULL) {
@@ -276,7 +291,7 @@ static void add_missing(const struct shards *shards, const struct place *place,
 
 static void add_shards_text(const struct shards *shards, struct bz_text *text) {
     uint32_t missing = count_missing(shards);
-    uint32_t count = shards->of.job.shard.count;
+    uint32_t count = shards->of.shard.count;
     struct place place = {.next = 0};
     uint32_t listed = 0;
     bz_text_add(text, "shards   %" PRIu32 " of %" PRIu32 " complete\n", count - missing, count);
@@ -300,7 +315,7 @@ static void add_range(struct bz_json *ranges, uint64_t first, uint64_t runs) {
 }
 
 static void add_shards_json(const struct shards *shards, struct bz_json *root) {
-    uint32_t count = shards->of.job.shard.count;
+    uint32_t count = shards->of.shard.count;
     struct bz_json *object = bz_json_add_object(root, "shards");
     bz_json_add_number(object, "count", count);
     bz_json_add_number(object, "complete", count - count_missing(shards));
@@ -343,7 +358,7 @@ static void take_findings(struct merge *merge, const struct bz_campaign_result *
     bz_findings_output_begin(&merge->output, kept);
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_finding *finding = &result->findings[index];
-        bz_job_program(&merge->shards.of.job, finding->seed, &program);
+        bz_job_program(&merge->shards.of, finding->seed, &program);
         (void)bz_findings_keep(kept, index, &program, finding);
     }
     bz_findings_finish(kept, result, false);
@@ -431,12 +446,12 @@ static int write_cases(const struct merge *merge, const struct bz_run_report *re
 static void say_missing(const struct shards *shards, char *text, size_t bytes) {
     uint32_t missing = count_missing(shards);
     snprintf(text, bytes, "incomplete: %" PRIu32 " of %" PRIu32 " shards %s missing", missing,
-             shards->of.job.shard.count, missing == 1 ? "is" : "are");
+             shards->of.shard.count, missing == 1 ? "is" : "are");
 }
 
 /* The joined result of the shards. */
 static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
-    const struct bz_job *campaign = &merge->shards.of.job;
+    const struct bz_job *campaign = &merge->shards.of;
     static struct bz_kept_finding cut;
     static struct bz_program program;
     char why[128];
@@ -475,8 +490,7 @@ static int merge_campaign(struct merge *merge) {
     static struct bz_campaign_state sum;
     bz_campaign_begin(&sum);
     int code = join_all(&merge->shards, &sum);
-    code =
-        code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &merge->shards.of.job.program, true) : code;
+    code = code == BZ_EXIT_OK ? bz_cases_name(&merge->ci, &merge->shards.of.program, true) : code;
     char error[BZ_ERROR_BYTES];
     if (code == BZ_EXIT_OK && merge->out != NULL &&
         !bz_folder_prepare(merge->out, error, sizeof error)) {

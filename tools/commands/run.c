@@ -2,21 +2,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/program/settings.h"
-#include "sim/session/folder.h"
+#include "sim/session/checkpoint.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/require_window.h"
 #include "tools/cli/shard_option.h"
+#include "tools/plugin/plugins.h"
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/report/findings_output.h"
 #include "tools/report/report.h"
 #include "tools/report/stored_report.h"
 #include "tools/report/text_output.h"
-#include "tools/session/checkpoint_file.h"
 
 #define RUNS_DEFAULT 10000u
 /* A campaign ends if all of its first runs are cut: so many, and more if they are short. */
@@ -42,12 +43,13 @@ struct run {
     bool is_quiet;
     struct bz_ci ci;
     struct bz_progress progress;
-    struct bz_checkpoint_file *file; /* NULL: no checkpoint */
+    struct bz_work_file file;
+    bool has_file;                   /* a checkpoint */
     struct bz_campaign_state *state; /* to go on from */
     struct bz_kept_findings *findings;
     struct bz_findings_output output;
     const char *name;   /* for messages */
-    uint64_t before_ms; /* spent in earlier sessions */
+    bool is_shard;      /* by --shard */
     bool was_time_up;   /* in an earlier session */
     uint64_t budget_ms; /* of this one; 0: no limit */
 };
@@ -194,6 +196,10 @@ static const struct bz_option options[] = {
 
 /* --- the campaign ----------------------------------------------------------------------------- */
 
+static int refuse(const struct run *run, const char *error) {
+    return bz_cli_fail(run->name, BZ_EXIT_USAGE, "%s", error);
+}
+
 static bool poll_campaign(void *context, const struct bz_campaign_result *so_far) {
     struct run *run = context;
     bz_progress_show(&run->progress, so_far->runs, so_far->violations);
@@ -213,10 +219,16 @@ static void on_finding(void *context, uint32_t place, const struct bz_finding *f
     bz_findings_announce(&run->output, run->findings, place);
 }
 
+/* The next writing may succeed: file.has_failed has the last one. */
+static void print_trouble(void *context, enum bz_trouble trouble, const char *message) {
+    (void)trouble;
+    (void)refuse(context, message);
+}
+
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
     struct run *run = context;
-    if (run->file != NULL) {
-        bz_checkpoint_file_write(run->file, state, is_last);
+    if (run->has_file) {
+        bz_checkpoint_save(&run->file, &run->job, state, is_last, print_trouble, run);
     }
 }
 
@@ -250,93 +262,118 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
 
 /* Whether it ended before its work was done, which is a number of runs, or a time. */
 static bool is_stopped(const struct run *run, const struct bz_campaign_result *result) {
-    bool is_time_all = run->file == NULL || run->file->job.limit_ms != 0;
+    bool is_time_all = run->job.limit_ms != 0;
     return result->lack[0] != '\0' ||
            (result->is_interrupted && (bz_interrupt_requested != 0 || !is_time_all));
 }
 
 /* --- where it begins -------------------------------------------------------------------------- */
 
-/* What a checkpoint says is to be done, and what is left of it. */
-static void take_up(struct run *run, struct bz_checkpoint_file *file) {
-    bool keeps_size = run->job.keeps_size || file->job.keeps_size;
-    bool is_part = run->job.shard.count > 0 || file->job.shard.count > 1;
-    run->before_ms = file->before_ms;
-    run->file = file;
-    run->out = file->folder;
-    run->job = file->job;
-    run->job.keeps_size = keeps_size;
-    run->job.shard.count = is_part ? file->job.shard.count : 0;
-    if (bz_job_is_finished(&file->job, run->state)) {
+/* Goes on from the job and the state of a checkpoint. --time is the time of this session; without
+ * it, a campaign with a limit takes what is left of it. */
+static void take_up(struct run *run) {
+    struct bz_job *job = &run->job;
+    bool has_limit = job->limit_ms != 0 && run->budget_ms != 0;
+    run->out = run->file.folder;
+    run->has_file = true;
+    job->shard.count = job->shard.count > 1 || run->is_shard ? job->shard.count : 0;
+    job->limit_ms = has_limit ? job->spent_ms + run->budget_ms : job->limit_ms;
+    bz_work_file_begin(&run->file, job->spent_ms);
+    if (bz_job_is_finished(job, run->state)) {
         bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
-                    file->path);
-        run->was_time_up = run->state->result.runs < run->job.runs;
-        run->job.runs = run->state->result.runs;
-        run->file = NULL;
-    } else if (file->job.limit_ms != 0) {
-        run->budget_ms = file->job.limit_ms - file->job.spent_ms;
+                    run->file.path);
+        run->was_time_up = run->state->result.runs < job->runs;
+        job->runs = run->state->result.runs;
+        run->has_file = false;
+    } else if (job->limit_ms != 0) {
+        run->budget_ms = job->limit_ms - job->spent_ms;
     }
 }
 
 /* Takes its part of the runs. One that ended with a violation would leave a gap. */
-static void divide(struct bz_job *job) {
+static void divide(struct run *run) {
+    struct bz_job *job = &run->job;
     job->campaign_runs = job->runs;
-    if (job->shard.count > 0) {
+    if (run->is_shard) {
         job->runs = bz_shard_runs(&job->shard, job->campaign_runs);
         job->keep_going = true;
+        snprintf(run->file.path, sizeof run->file.path,
+                 "%.*s/shard-%" PRIu32 "-of-%" PRIu32 ".checkpoint", PATH_MAX - 64, run->out,
+                 job->shard.number, job->shard.count);
     }
 }
 
 /* A shard goes on from what it has left, so an engine may start it as often as it likes. */
-static int begin_shard(struct run *run) {
-    bool is_there;
-    int code = bz_checkpoint_file_of_shard(run->file, run->out, run->state, &is_there);
-    bz_shard_tell_engine();
-    if (code == BZ_EXIT_OK && is_there) {
-        run->resume = run->file->path;
-        take_up(run, run->file);
-    }
-    return code;
-}
-
-/* A new campaign. */
-static int begin(struct run *run, struct bz_checkpoint_file *file) {
-    int code = bz_options_program(&run->options, run->name, &run->job.program);
-    if (code != BZ_EXIT_OK || run->out == NULL) {
-        return code;
-    }
+static int resume_shard(struct run *run) {
+    static struct bz_job wanted;
     char error[BZ_ERROR_BYTES];
-    if (!bz_folder_prepare(run->out, error, sizeof error)) {
-        return bz_cli_fail(run->name, BZ_EXIT_USAGE, "%s", error);
+    wanted = run->job;
+    snprintf(wanted.version, sizeof wanted.version, "%s", bz_engine_version());
+    bool keeps_size = run->job.keeps_size;
+    if (!bz_checkpoint_load(&run->job, run->state, &bz_cli_catalog, &run->file, error,
+                            sizeof error)) {
+        return bz_cli_fail(run->name, BZ_EXIT_USAGE, "--shard: %s; delete it to start over", error);
     }
-    divide(&run->job);
-    run->job.limit_ms = run->budget_ms;
-    file->name = run->name;
-    file->job = run->job;
-    run->file = file;
-    return run->job.shard.count > 0 ? begin_shard(run)
-                                    : bz_checkpoint_file_create(run->file, run->out);
-}
-
-/* One that goes on. --time is the time of this session; without it, a campaign with a limit takes
- * what is left of it. */
-static int resume(struct run *run, struct bz_checkpoint_file *file) {
-    file->name = run->name;
-    int code = bz_checkpoint_file_open(file, run->resume, run->state);
-    if (code != BZ_EXIT_OK) {
-        return code;
+    if (bz_job_differs(&wanted, &run->job, error, sizeof error)) {
+        return bz_cli_fail(run->name, BZ_EXIT_USAGE,
+                           "--shard: '%s' belongs to another campaign: %s; name another folder",
+                           run->file.path, error);
     }
-    if (file->job.limit_ms != 0 && run->budget_ms != 0) {
-        file->job.limit_ms = file->job.spent_ms + run->budget_ms;
-    }
-    take_up(run, file);
+    run->resume = run->file.path;
+    run->job.keeps_size |= keeps_size;
+    take_up(run);
     return BZ_EXIT_OK;
 }
 
-static int prepare(struct run *run, struct bz_checkpoint_file *file) {
-    int code = run->resume != NULL ? resume(run, file) : begin(run, file);
-    return code == BZ_EXIT_OK && run->resume != NULL
-               ? bz_checkpoint_file_check_code(file, run->state)
+/* A new campaign, or a shard that was begun before. */
+static int begin(struct run *run) {
+    char error[BZ_ERROR_BYTES];
+    int code = bz_options_program(&run->options, run->name, &run->job.program);
+    run->job.limit_ms = run->budget_ms;
+    if (code != BZ_EXIT_OK || run->out == NULL) {
+        return code;
+    }
+    if (!bz_folder_prepare(run->out, error, sizeof error)) {
+        return refuse(run, error);
+    }
+    snprintf(run->file.folder, sizeof run->file.folder, "%s", run->out);
+    divide(run);
+    if (run->is_shard) {
+        bz_shard_tell_engine();
+    }
+    if (run->is_shard && access(run->file.path, F_OK) == 0) {
+        return resume_shard(run);
+    }
+    run->has_file = true;
+    bz_work_file_begin(&run->file, 0);
+    keep_state(run, run->state, true);
+    return run->file.has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+}
+
+static int resume(struct run *run) {
+    char error[BZ_ERROR_BYTES];
+    bool keeps_size = run->job.keeps_size;
+    if (!bz_work_file_find(&run->file, run->resume, error, sizeof error)) {
+        return refuse(run, error);
+    }
+    if (!bz_checkpoint_load(&run->job, run->state, &bz_cli_catalog, &run->file, error,
+                            sizeof error)) {
+        return bz_cli_fail(run->name, BZ_EXIT_USAGE, "--resume: %s", error);
+    }
+    run->job.keeps_size |= keeps_size;
+    take_up(run);
+    return BZ_EXIT_OK;
+}
+
+static int prepare(struct run *run) {
+    char error[BZ_ERROR_BYTES];
+    run->file.kind = BZ_CHECKPOINT_KIND;
+    run->is_shard = run->job.shard.count > 0;
+    int code = run->resume != NULL ? resume(run) : begin(run);
+    return code == BZ_EXIT_OK && run->resume != NULL &&
+                   !bz_checkpoint_check_code(&run->job, run->state, run->file.path, error,
+                                             sizeof error)
+               ? refuse(run, error)
                : code;
 }
 
@@ -420,6 +457,15 @@ static void keep_earlier_findings(struct run *run) {
     }
 }
 
+static void print_command(const struct run *run) {
+    struct bz_text more = {0};
+    bz_plugins_add_options(&more, run->job.program.scenario, run->job.program.variant);
+    bz_text_add(&more, "%s", run->is_strict ? " --strict" : "");
+    bz_findings_print_resume(
+        "run", bz_work_file_is_only(&run->file) ? run->file.folder : run->file.path, &more);
+    bz_text_fini(&more);
+}
+
 /* Warnings, and how to go on. */
 static void print_last(const struct run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
@@ -431,8 +477,8 @@ static void print_last(const struct run *run, const struct bz_run_report *report
         bz_cli_note(run->name, text.bytes);
     }
     bz_text_fini(&text);
-    if (report->is_stopped && run->file != NULL && !run->file->has_failed) {
-        bz_checkpoint_file_print_command(run->file, run->is_strict);
+    if (report->is_stopped && run->has_file && !run->file.has_failed) {
+        print_command(run);
     }
 }
 
@@ -470,10 +516,9 @@ static int finish(struct run *run, struct bz_run_report *report, struct bz_kept_
         report->exit_code = bz_run_report_exit_code(report);
     }
     code = run->output.code > code ? run->output.code : code;
-    code =
-        run->file != NULL && run->file->has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
+    code = run->has_file && run->file.has_failed && code < BZ_EXIT_USAGE ? BZ_EXIT_USAGE : code;
     report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
-    report->seconds += (double)run->before_ms / 1000;
+    report->seconds += (double)run->file.before_ms / 1000;
     if (!run->is_json) {
         bz_run_report_print(report, run->is_quiet);
         if (run->job.shard.count > 0 && !run->is_quiet) {
@@ -492,7 +537,6 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_campaign_state state;
     static struct bz_stored stored = {.catalog = &bz_cli_catalog};
     static struct bz_stored own = {.catalog = &bz_cli_catalog, .is_own = true};
-    static struct bz_checkpoint_file file;
     static struct run run;
     run = (struct run){.job = {.runs = RUNS_DEFAULT, .draws_sizes = true},
                        .jobs = 1,
@@ -520,7 +564,7 @@ int bz_command_run(int argc, char **argv) {
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
-    code = code == BZ_EXIT_OK ? prepare(&run, &file) : code;
+    code = code == BZ_EXIT_OK ? prepare(&run) : code;
     findings.limits = run.search;
     findings.folder = run.out;
     findings.keeps_size = run.job.keeps_size;

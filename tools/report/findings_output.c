@@ -23,12 +23,12 @@ int bz_findings_output_trouble(struct bz_findings_output *output, enum bz_troubl
     return code;
 }
 
-static void on_trouble(void *context, enum bz_trouble trouble, const char *message) {
+void bz_findings_output_on_trouble(void *context, enum bz_trouble trouble, const char *message) {
     (void)bz_findings_output_trouble(context, trouble, message);
 }
 
 void bz_findings_output_begin(struct bz_findings_output *output, struct bz_kept_findings *kept) {
-    kept->on_trouble = on_trouble;
+    kept->on_trouble = bz_findings_output_on_trouble;
     kept->on_shrinking = bz_findings_show_shrinking;
     kept->context = output;
 }
@@ -41,6 +41,21 @@ void bz_findings_announce(const struct bz_findings_output *output,
                           item->failure.violation.oracle, (uint64_t)item->trace.verdict.step,
                           item->token);
     }
+}
+
+void bz_findings_print_resume(const char *command, const char *place, const struct bz_text *more) {
+    const struct bz_contain *contain = &bz_cli_catalog.contain;
+    char quoted[2 * PATH_MAX];
+    fflush(stdout);
+    fprintf(stderr, "to continue: %s %s --resume %s%s", bz_cli_program, command,
+            bz_cli_quoted(place, quoted, sizeof quoted), more->bytes != NULL ? more->bytes : "");
+    if (contain->step_ns != 0) {
+        fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);
+    }
+    if (contain->memory_bytes != 0) {
+        fprintf(stderr, " --max-memory %" PRIu64, contain->memory_bytes >> 20u);
+    }
+    fputc('\n', stderr);
 }
 
 void bz_findings_show_shrinking(void *context, uint64_t runs, const struct bz_shrink_size *best) {

@@ -5,6 +5,7 @@
 
 #include "sim/session/findings.h"
 #include "tools/cli/progress.h"
+#include "tools/report/text_output.h"
 
 struct bz_parse;
 
@@ -39,6 +40,7 @@ struct bz_findings_output {
 };
 
 /* The output becomes that of the findings. */
+bz_trouble_fn bz_findings_output_on_trouble; /* with the output as its context */
 void bz_findings_output_begin(struct bz_findings_output *output, struct bz_kept_findings *kept);
 
 /* Prints a message, and returns the exit code, which counts as well; BZ_EXIT_OK and no message for
@@ -49,6 +51,10 @@ int bz_findings_output_trouble(struct bz_findings_output *output, enum bz_troubl
 /* Says what the `place`-th is, before anything is searched for it. */
 void bz_findings_announce(const struct bz_findings_output *output,
                           const struct bz_kept_findings *kept, uint32_t place);
+
+/* Prints the command that continues from a place, to stderr: with `more` options behind it, and the
+ * limits of code that is contained. */
+void bz_findings_print_resume(const char *command, const char *place, const struct bz_text *more);
 
 /* Shows on `context`, a struct bz_findings_output, how far shrinking is. */
 bz_shrink_progress_fn bz_findings_show_shrinking;

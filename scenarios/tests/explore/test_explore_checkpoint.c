@@ -494,12 +494,17 @@ Test(explore_checkpoint, a_file_that_was_edited_is_refused) {
 /* Makes the checksum of an edited file right: what then differs is noticed by the search. */
 static void sign(void) {
     uint64_t digest = BZ_DIGEST_SEED;
-    uint64_t word;
-    for (size_t place = 0; place < length - sizeof word; place += sizeof word) {
-        memcpy(&word, bytes + place, sizeof word);
+    size_t seal = length - sizeof digest;
+    for (size_t place = 0; place < seal; place += 8) {
+        uint64_t word = 0;
+        for (size_t index = 0; index < 8; index++) {
+            word |= (uint64_t)(unsigned char)bytes[place + index] << 8 * index;
+        }
         digest = bz_digest_word(digest, word);
     }
-    memcpy(bytes + length - sizeof digest, &digest, sizeof digest);
+    for (size_t index = 0; index < 8; index++) {
+        bytes[seal + index] = (char)(digest >> 8 * index);
+    }
 }
 
 struct begun_again {

@@ -2,6 +2,7 @@
 #include "sim/session/checkpoint.h"
 
 #include "primitives/runtime/coro/san.h"
+#include "sim/program/settings.h"
 #include "sim/tests/crowd.h"
 
 static const struct bz_scenario *const scenarios[] = {&crowd_scenario, NULL};
@@ -44,24 +45,41 @@ static struct bz_campaign_result go_on(uint64_t until, uint32_t jobs) {
     return result;
 }
 
-static bool parse(const char *text, size_t length, char *error) {
-    return bz_checkpoint_parse(&plan_read, &state_read, &catalog, text, length, "there", error,
-                               BZ_ERROR_BYTES);
+/* Writes the campaign. The content is in `bytes`, and the caller closes the file. */
+static char bytes[(size_t)4 << 20u];
+static size_t length;
+
+static FILE *write_plan(void) {
+    FILE *file = tmpfile();
+    cr_assert(file != NULL && bz_checkpoint_write(&plan, &state, file));
+    rewind(file);
+    length = fread(bytes, 1, sizeof bytes, file);
+    cr_assert(length < sizeof bytes);
+    rewind(file);
+    return file;
+}
+
+static bool parse(const char *content, size_t count, char *error) {
+    FILE *file = fmemopen((void *)(uintptr_t)content, count, "r");
+    bool is_ok = file != NULL && bz_checkpoint_read(&plan_read, &state_read, &catalog, file,
+                                                    "there", error, BZ_ERROR_BYTES);
+    cr_assert(file != NULL && fclose(file) == 0);
+    return is_ok;
 }
 
 /* Writes the campaign and reads it back. */
 static void stop_and_resume(void) {
+    static char before[sizeof bytes];
     char error[BZ_ERROR_BYTES] = "";
-    char *text = bz_checkpoint_print(&plan, &state);
-    cr_assert_leq(strlen(text), BZ_CHECKPOINT_BYTES_MAX);
-    cr_assert(parse(text, strlen(text), error), "%s", error);
-    char *again = bz_checkpoint_print(&plan_read, &state_read);
-    tst_text(again, text);
-    free(again);
-    free(text);
+    (void)fclose(write_plan());
+    size_t before_length = length;
+    memcpy(before, bytes, length);
+    cr_assert(parse(bytes, length, error), "%s", error);
     cr_assert_not_null((void *)plan_read.program.scenario);
     plan = plan_read;
     state = state_read;
+    (void)fclose(write_plan());
+    cr_assert(length == before_length && memcmp(before, bytes, length) == 0);
 }
 
 /* Every byte: a number that a checkpoint leaves out shows here. */
@@ -143,59 +161,94 @@ Test(checkpoint, what_was_interrupted_goes_on_as_if_nothing_had_happened) {
 
 /* --- what is no checkpoint -------------------------------------------------------------------- */
 
-static void expect_refused(const char *text, size_t length, const char *reason) {
+static void expect_refused(const char *content, size_t count, const char *reason) {
     char error[BZ_ERROR_BYTES] = "";
-    cr_assert_not(parse(text, length, error), "accepted: %s", reason);
+    cr_assert_not(parse(content, count, error), "accepted: %s", reason);
     cr_assert_eq(strncmp(error, "there", 5), 0, "%s", error);
     cr_assert_not_null(strstr(error, reason), "'%s' does not say '%s'", error, reason);
 }
 
-Test(checkpoint, what_is_damaged_or_foreign_is_refused) {
+static void new_half(void) {
     new_plan(&crowd_drops, 2000);
     (void)go_on(1000, 1);
-    char *text = bz_checkpoint_print(&plan, &state);
-    size_t length = strlen(text);
+}
+
+Test(checkpoint, what_is_damaged_or_foreign_is_refused) {
+    static const char old[] = "{\"format\":\"buzzer-checkpoint/2\",\"campaign\":\"crowd\"}";
+    new_half();
+    (void)fclose(write_plan());
     expect_refused("{}", 2, "is not a checkpoint");
-    expect_refused("", 0, "there:1:1");
-    expect_refused("{\"format\":\"buzzer-checkpoint/3\"}", 32, "'buzzer-checkpoint/3'");
-    expect_refused("{\"format\":\"buzzer-checkpoint/2\"}", 32, "is damaged");
+    expect_refused("\n", 1, "is not a checkpoint");
+    expect_refused(old, sizeof old - 1, "another version of Buzzer");
+    expect_refused("buzzer-search/4", 15, "another version of Buzzer");
+    expect_refused("buzzer-work/9 campaign crowd", 28, "another version of Buzzer");
     for (size_t cut = 1; cut < 20; cut++) {
-        expect_refused(text, length * cut / 20, "there:1:");
+        expect_refused(bytes, length * cut / 20, "cut short");
     }
-    char *hash = strstr(text, "\"kept\":") + 20; /* a digit of a hash */
-    *hash = *hash == '0' ? '1' : '0';
-    expect_refused(text, length, "its checksum does not fit");
-    free(text);
+    for (size_t place = 0; place < length; place += place < 200 ? 1 : 97) {
+        char error[BZ_ERROR_BYTES];
+        bytes[place] = (char)(bytes[place] ^ 1);
+        cr_assert_not(parse(bytes, length, error), "byte %zu", place);
+        bytes[place] = (char)(bytes[place] ^ 1);
+    }
+    char *kind = strstr(bytes, "campaign");
+    memcpy(kind, "searches", 8);
+    expect_refused(bytes, length, "is the checkpoint of a searches, and not of a campaign");
 }
 
 /* A checksum that fits does not make sense of what it covers. */
-static void expect_senseless(const char *from, const char *to) {
-    new_plan(&crowd_drops, 2000);
-    (void)go_on(1000, 1);
-    char *text = bz_checkpoint_print(&plan, &state);
-    char *place = strstr(text, from);
-    cr_assert_not_null(place, "there is no %s", from);
-    cr_assert_eq(strlen(from), strlen(to));
-    memcpy(place, to, strlen(to));
-    bz_checkpoint_sign(text);
-    expect_refused(text, strlen(text), "there: ");
-    free(text);
+static void spoil(unsigned which) {
+    switch (which) {
+    case 0: /* more than wanted */
+        state.result.runs = plan.runs + 1;
+        break;
+    case 1:
+        state.result.violations++;
+        break;
+    case 2:
+        state.result.by_oracle[1]++;
+        break;
+    case 3:
+        state.result.findings[0].violation.op = BZ_OP_COUNT;
+        break;
+    case 4:
+        state.result.findings[0].violation.window = BZ_WINDOW_COUNT;
+        break;
+    case 5:
+        state.result.findings[0].violation.oracle = "lost-wakeun";
+        break;
+    case 6: /* violations, and no finding */
+        state.result.finding_count = 0;
+        break;
+    case 7:
+        state.distinct.skip_mask = 2;
+        break;
+    case 8: /* a value that is kept twice */
+        state.distinct.kept[1] = state.distinct.kept[0];
+        break;
+    case 9:
+        plan.shard = (struct bz_shard){3, 2};
+        break;
+    case 10: /* not so many runs */
+        plan.shard = (struct bz_shard){1, 2};
+        plan.campaign_runs = plan.runs;
+        break;
+    case 11: /* it is not in the catalog */
+        plan.program.variant = &crowd_stops;
+        break;
+    default:
+        break;
+    }
 }
 
 Test(checkpoint, what_makes_no_sense_is_refused) {
-    static const char *const edits[][2] = {
-        {"\"runs\":\"0x3e8\"", "\"runs\":\"0x8e8\""}, /* more than wanted */
-        {"\"runs\":\"0x3e8\"", "\"runs\":\"3e8  \""},
-        {"\"runs\":", "\"rums\":"},
-        {"crowd:crowd_drops", "crowd:crowd_drips"},
-        {"\"oracle\":\"lost-wakeup\"", "\"oracle\":\"lost-wakeun\""},
-        {"\"op\":\"acquire\"", "\"op\":\"akquire\""},
-        {"\"skip_mask\":\"0x0\"", "\"skip_mask\":\"0x2\""},
-        {"\"kept\":\"-", "\"kept\":\"*"},
-        {"\"windows\":{", "\"windoes\":{"},
-        {"\"findings\":[", "\"fundings\":["},
-    };
-    for (size_t index = 0; index < sizeof edits / sizeof edits[0]; index++) {
-        expect_senseless(edits[index][0], edits[index][1]);
+    for (unsigned which = 0; which < 12; which++) {
+        char error[BZ_ERROR_BYTES] = "";
+        new_half();
+        spoil(which);
+        (void)fclose(write_plan());
+        cr_assert_not(parse(bytes, length, error), "accepted: %u", which);
+        cr_assert_eq(strncmp(error, "there: ", 7), 0, "%s", error);
+        cr_assert(which == 11 || strstr(error, "makes no sense") != NULL, "%s", error);
     }
 }

@@ -24,8 +24,8 @@ _WORST = (70, 2, 1, 5, 4, 3, 0)
 
 _BY_PYTEST = ("replay", "explain", "shrink", "show")
 
-# In traces, and in what `run --resume` needs. Names have no quotes and no backslashes.
-_NAMES = re.compile(r'"(?:scenario|campaign)"\s*:\s*"([^":\\]+\.py/[^":\\/]+)[":]')
+# In traces, and at the beginning of checkpoints. Names have no quotes and no backslashes.
+_NAMES = re.compile(r'(?:"scenario"\s*:\s*"|^buzzer-work/1 \w+ )([^":\\\s]+\.py/[^":\\/\s]+)[":]')
 
 
 def _target(word):

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/session/job.h"
 #include "tools/cli/progress.h"
 
 #define SECOND_NS UINT64_C(1000000000)

@@ -9,11 +9,11 @@
  *     findings/     a trace of each finding of a target, and the smallest run that fails likewise
  *     corpus/       the first run that passes, for each situation that a cancel strikes (judge.h)
  */
-#ifndef BZ_TOOLS_SESSION_FUZZ_SESSION_H
-#define BZ_TOOLS_SESSION_FUZZ_SESSION_H
+#ifndef BZ_SIM_SESSION_FUZZ_H
+#define BZ_SIM_SESSION_FUZZ_H
 
-#include "tools/report/findings_output.h"
-#include "tools/session/checkpoint_file.h"
+#include "sim/session/checkpoint.h"
+#include "sim/session/findings.h"
 
 #define BZ_FUZZ_TARGETS_MAX 256u
 #define BZ_FUZZ_ARMS_MAX 999u /* numbers of checkpoints */
@@ -24,7 +24,8 @@ struct bz_fuzz_target {
 };
 
 struct bz_fuzz_arm {
-    struct bz_checkpoint_file file;
+    struct bz_job job;
+    struct bz_work_file file;
     struct bz_fuzz_target *target;
     struct bz_measured_draws *draws; /* NULL until a slice needs them */
     struct bz_campaign_result result;
@@ -43,18 +44,21 @@ struct bz_fuzz_finding {
 };
 
 struct bz_fuzz {
-    const char *name; /* for messages */
+    const struct bz_catalog *catalog;
     uint64_t runs;    /* of all arms; 0: no limit */
     uint64_t seconds; /* of this session; 0: no limit */
     uint32_t jobs;
-    bool is_quiet;
+    struct bz_kept_findings
+        kept; /* the callbacks and limits of the caller; one finding at a time */
+    void (*on_finding)(void *context,
+                       const struct bz_kept_findings *kept);              /* before it is shrunk */
+    void (*on_progress)(void *context, uint64_t runs, uint64_t findings); /* of all arms */
     struct bz_fuzz_target *targets[BZ_FUZZ_TARGETS_MAX];
     uint32_t target_count;
     struct bz_fuzz_arm *arms[BZ_FUZZ_ARMS_MAX];
     uint32_t arm_count;
     struct bz_fuzz_finding *findings; /* in order of time */
     uint32_t finding_count;
-    struct bz_findings_output output;
     /* Of the session. */
     char folders[3][PATH_MAX]; /* of the campaign, findings, corpus */
     uint64_t began_ns;
@@ -63,22 +67,23 @@ struct bz_fuzz {
     uint64_t deaths_before;
     bool has_failed; /* a file could not be written: the session ends */
     bool has_deaths; /* enough of them in this slice */
-    struct bz_progress progress;
 };
+
+/* Messages go to kept.on_trouble(), with kept.context for all callbacks. */
 
 /* The target of the program's scenario and variant: a new one, if there is none. NULL after a
  * message: there are too many. */
 struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_program *program);
 
 /* Makes the arms of all targets, and the folder of a new campaign. One that has a campaign is
- * refused. An exit code, after a message unless it is BZ_EXIT_OK. */
-int bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed);
+ * refused. False after a message. */
+bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed);
 
-/* Reads the targets and arms of a folder. An exit code likewise. */
-int bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder);
+/* Reads the targets and arms of a folder. False after a message. */
+bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder);
 
-/* Runs slices up to a limit, or until it is interrupted. An exit code likewise. */
-int bz_fuzz_run(struct bz_fuzz *fuzz);
+/* Runs slices up to a limit, or until it is interrupted. False after a message. */
+bool bz_fuzz_run(struct bz_fuzz *fuzz);
 
 /* Whether a limit is reached, after so many runs of all arms. */
 bool bz_fuzz_is_done(const struct bz_fuzz *fuzz, uint64_t runs);

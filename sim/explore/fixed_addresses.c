@@ -1,4 +1,4 @@
-#include "tools/session/fixed_addresses.h"
+#include "sim/explore/fixed_addresses.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Addresses that are the same in every process of the program, for a search that can be continued
  * (sim/explore/checkpoint.h): without the system's randomization of addresses, as under gdb. */
-#ifndef BZ_TOOLS_SESSION_FIXED_ADDRESSES_H
-#define BZ_TOOLS_SESSION_FIXED_ADDRESSES_H
+#ifndef BZ_SIM_EXPLORE_FIXED_ADDRESSES_H
+#define BZ_SIM_EXPLORE_FIXED_ADDRESSES_H
 
 #include <stdbool.h>
 

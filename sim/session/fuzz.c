@@ -1,17 +1,18 @@
-#include "tools/session/fuzz_session.h"
+#include "sim/session/fuzz.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "sim/session/stop.h"
 #include "sim/session/totals.h"
-#include "tools/cli/cli.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 #define SLICE_STEPS 2000000u
 #define SLICE_RUNS_LEAST 50u /* also of the first slice of an arm */
@@ -20,6 +21,24 @@
 #define DISTINCT_KEPT 4096u /* of an arm; the error of an estimate is about 2 % */
 #define MANY_CANCELS 8u
 #define SECOND_NS UINT64_C(1000000000)
+
+/* Returns false. */
+__attribute__((format(printf, 2, 3))) static bool refuse(const struct bz_fuzz *fuzz,
+                                                         const char *format, ...) {
+    char message[BZ_ERROR_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fuzz->kept.on_trouble(fuzz->kept.context, BZ_TROUBLE_FILE, message);
+    return false;
+}
+
+static void save(const struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
+                 const struct bz_campaign_state *state, bool is_last) {
+    bz_checkpoint_save(&arm->file, &arm->job, state, is_last, fuzz->kept.on_trouble,
+                       fuzz->kept.context);
+}
 
 /* --- targets and arms ------------------------------------------------------------------------- */
 
@@ -31,9 +50,8 @@ struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_p
         }
     }
     if (fuzz->target_count == BZ_FUZZ_TARGETS_MAX) {
-        (void)bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
-                          "more than %u targets (pairs of a scenario and a variant)",
-                          BZ_FUZZ_TARGETS_MAX);
+        (void)refuse(fuzz, "more than %u targets (pairs of a scenario and a variant)",
+                     BZ_FUZZ_TARGETS_MAX);
         return NULL;
     }
     struct bz_fuzz_target *target = bz_lack_check(calloc(1, sizeof *target), "a target");
@@ -45,14 +63,14 @@ struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_p
 /* With the next number in the folder. `is_there`: whether its file is. NULL after a message. */
 static struct bz_fuzz_arm *add_arm(struct bz_fuzz *fuzz, bool *is_there) {
     if (fuzz->arm_count == BZ_FUZZ_ARMS_MAX) {
-        (void)bz_cli_fail(fuzz->name, BZ_EXIT_USAGE, "more than %u arms", BZ_FUZZ_ARMS_MAX);
+        (void)refuse(fuzz, "more than %u arms", BZ_FUZZ_ARMS_MAX);
         return NULL;
     }
     struct bz_fuzz_arm *arm = bz_lack_check(calloc(1, sizeof *arm), "an arm");
     fuzz->arms[fuzz->arm_count++] = arm;
-    arm->file.name = fuzz->name;
+    arm->file.kind = BZ_CHECKPOINT_KIND;
     memcpy(arm->file.folder, fuzz->folders[0], sizeof arm->file.folder);
-    *is_there = bz_checkpoint_file_set_path(&arm->file, fuzz->arm_count);
+    *is_there = bz_work_file_set_path(&arm->file, fuzz->arm_count);
     return arm;
 }
 
@@ -85,15 +103,15 @@ static bool applies(const struct kind *kind, const struct bz_program *program,
            !(kind->has_default_sizes && (fixed->sizes || program->scenario->sizes == NULL));
 }
 
-/* Makes an arm and its checkpoint. An exit code, after a message. */
-static int make_arm(struct bz_fuzz *fuzz, struct bz_fuzz_target *target, const struct kind *kind,
-                    const struct bz_fuzz_fixed *fixed, const struct bz_campaign_state *none) {
+/* Makes an arm and its checkpoint. False after a message. */
+static bool make_arm(struct bz_fuzz *fuzz, struct bz_fuzz_target *target, const struct kind *kind,
+                     const struct bz_fuzz_fixed *fixed, const struct bz_campaign_state *none) {
     bool is_there;
     struct bz_fuzz_arm *arm = add_arm(fuzz, &is_there);
     if (arm == NULL) {
-        return BZ_EXIT_USAGE;
+        return false;
     }
-    struct bz_job *job = &arm->file.job;
+    struct bz_job *job = &arm->job;
     struct bz_program *program = &job->program;
     arm->target = target;
     *job = (struct bz_job){.program = target->program, .keep_going = true};
@@ -103,104 +121,98 @@ static int make_arm(struct bz_fuzz *fuzz, struct bz_fuzz_target *target, const s
     program->order = kind->is_fifo ? BZ_ORDER_FIFO : program->order;
     program->cancel_windows = kind->has_no_cancels ? 0 : program->cancel_windows;
     program->cancels_max = kind->has_many_cancels ? MANY_CANCELS : program->cancels_max;
-    arm->file.began_ns = bz_wall_ns();
-    bz_checkpoint_file_write(&arm->file, none, true);
-    return arm->file.has_failed ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+    bz_work_file_begin(&arm->file, 0);
+    save(fuzz, arm, none, true);
+    return !arm->file.has_failed;
 }
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
 /* Two campaigns must not write into one folder. The lock lasts as long as the process. */
-static int open_folder(struct bz_fuzz *fuzz, const char *path, const char *option) {
+static bool open_folder(struct bz_fuzz *fuzz, const char *path, const char *option) {
     static const char *const parts[] = {"", "/findings", "/corpus"};
     char error[BZ_ERROR_BYTES];
-    int code = BZ_EXIT_OK;
-    for (size_t part = 0; code == BZ_EXIT_OK && part < 3; part++) {
+    for (size_t part = 0; part < 3; part++) {
         snprintf(fuzz->folders[part], PATH_MAX, "%.*s%s", PATH_MAX - 300, path, parts[part]);
         if (!bz_folder_prepare(fuzz->folders[part], error, sizeof error)) {
-            code = bz_cli_fail(fuzz->name, BZ_EXIT_USAGE, "%s", error);
+            return refuse(fuzz, "%s", error);
         }
     }
+    fuzz->kept.folder = fuzz->folders[1];
     int lock = open(fuzz->folders[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (code == BZ_EXIT_OK && lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0 &&
-        errno == EWOULDBLOCK) {
-        code = bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
-                           "--%s: another process runs the campaign of '%s'", option, path);
-    }
-    return code;
+    return lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK ||
+           refuse(fuzz, "--%s: another process runs the campaign of '%s'", option, path);
 }
 
 /* Whether the folder has a campaign; the path of its first checkpoint. */
-static bool has_campaign(const char *folder, struct bz_checkpoint_file *first) {
+static bool has_campaign(const char *folder, struct bz_work_file *first) {
+    first->kind = BZ_CHECKPOINT_KIND;
     snprintf(first->folder, sizeof first->folder, "%.*s", PATH_MAX - 300, folder);
-    return bz_checkpoint_file_set_path(first, 1);
+    return bz_work_file_set_path(first, 1);
 }
 
-int bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed) {
-    static struct bz_checkpoint_file first;
-    int code = open_folder(fuzz, folder, "out");
-    if (code == BZ_EXIT_OK && has_campaign(folder, &first)) {
-        code = bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
-                           "--out: '%s' already has a campaign: continue it with --resume, or "
-                           "choose another folder",
-                           folder);
+bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed) {
+    struct bz_work_file first;
+    bool is_ok = open_folder(fuzz, folder, "out");
+    if (is_ok && has_campaign(folder, &first)) {
+        is_ok = refuse(fuzz,
+                       "--out: '%s' already has a campaign: continue it with --resume, or choose "
+                       "another folder",
+                       folder);
     }
     struct bz_campaign_state *none = bz_lack_check(malloc(sizeof *none), "a campaign");
     bz_campaign_begin(none);
     for (size_t kind = 0; kind < KIND_COUNT; kind++) {
-        for (uint32_t target = 0; code == BZ_EXIT_OK && target < fuzz->target_count; target++) {
+        for (uint32_t target = 0; is_ok && target < fuzz->target_count; target++) {
             if (applies(&kinds[kind], &fuzz->targets[target]->program, fixed)) {
-                code = make_arm(fuzz, fuzz->targets[target], &kinds[kind], fixed, none);
+                is_ok = make_arm(fuzz, fuzz->targets[target], &kinds[kind], fixed, none);
             }
         }
     }
     free(none);
-    return code;
+    return is_ok;
 }
 
-/* An exit code, after a message. The first run of an arm shows whether the code has changed. */
-static int read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_campaign_state *state,
-                    bool *is_checked) {
-    char path[PATH_MAX];
-    memcpy(path, arm->file.path, sizeof path);
-    int code = bz_checkpoint_file_read(&arm->file, path, state);
-    if (code == BZ_EXIT_OK && !*is_checked && state->result.runs > 0) {
+/* False after a message. The first run of an arm shows whether the code has changed. */
+static bool read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_campaign_state *state,
+                     bool *is_checked) {
+    char error[BZ_ERROR_BYTES];
+    bool is_ok =
+        bz_checkpoint_load(&arm->job, state, fuzz->catalog, &arm->file, error, sizeof error);
+    if (is_ok && !*is_checked && state->result.runs > 0) {
         *is_checked = true;
-        code = bz_checkpoint_file_check_code(&arm->file, state);
+        is_ok = bz_checkpoint_check_code(&arm->job, state, arm->file.path, error, sizeof error);
     }
-    if (code != BZ_EXIT_OK) {
-        return code;
+    if (!is_ok) {
+        return refuse(fuzz, "%s", error);
     }
-    arm->target = bz_fuzz_target_of(fuzz, &arm->file.job.program);
+    arm->target = bz_fuzz_target_of(fuzz, &arm->job.program);
     bz_tally_sum_up(state);
     arm->result = state->result;
     for (size_t word = 0; arm->target != NULL && word < BZ_SITUATIONS / 64; word++) {
         arm->target->situations[word] |= state->situations[word];
     }
-    return arm->target == NULL ? BZ_EXIT_USAGE : BZ_EXIT_OK;
+    return arm->target != NULL;
 }
 
-int bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
-    static struct bz_checkpoint_file first;
+bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
+    struct bz_work_file first;
     if (!has_campaign(folder, &first)) {
-        return bz_cli_fail(fuzz->name, BZ_EXIT_USAGE,
-                           "--resume: there is no '%s': only 'fuzz --out' writes one", first.path);
+        return refuse(fuzz, "--resume: there is no '%s': only 'fuzz --out' writes one", first.path);
     }
     struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
-    int code = open_folder(fuzz, folder, "resume");
+    bool is_ok = open_folder(fuzz, folder, "resume");
     bool is_checked = false;
     bool is_there = true;
-    while (code == BZ_EXIT_OK && is_there) {
+    while (is_ok && is_there) {
         struct bz_fuzz_arm *arm = add_arm(fuzz, &is_there);
-        code = arm == NULL ? BZ_EXIT_USAGE
-               : is_there  ? read_arm(fuzz, arm, state, &is_checked)
-                           : BZ_EXIT_OK;
+        is_ok = arm != NULL && (!is_there || read_arm(fuzz, arm, state, &is_checked));
     }
     if (!is_there) {
         free(fuzz->arms[--fuzz->arm_count]);
     }
     free(state);
-    return code;
+    return is_ok;
 }
 
 void bz_fuzz_fini(struct bz_fuzz *fuzz) {
@@ -223,8 +235,8 @@ void bz_fuzz_fini(struct bz_fuzz *fuzz) {
  * earlier session did: then `small_path` alone says so. */
 static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
                  const struct bz_finding *finding) {
-    static struct bz_kept_findings kept; /* this one alone */
     static struct bz_program program;
+    struct bz_kept_findings *kept = &fuzz->kept;
     for (uint32_t index = 0; index < fuzz->finding_count; index++) {
         const struct bz_fuzz_finding *other = &fuzz->findings[index];
         if (other->arm->target == arm->target &&
@@ -232,26 +244,23 @@ static void keep(struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
             return;
         }
     }
-    kept = (struct bz_kept_findings){.folder = fuzz->folders[1]};
-    fuzz->output.name = fuzz->name;
-    fuzz->output.is_quiet = fuzz->is_quiet;
-    bz_findings_output_begin(&fuzz->output, &kept);
-    bz_job_program(&arm->file.job, finding->seed, &program);
-    bool is_kept = bz_findings_keep(&kept, 0, &program, finding);
-    bz_findings_announce(&fuzz->output, &kept, 0);
-    char *small = kept.items[0].small_path;
+    bz_job_program(&arm->job, finding->seed, &program);
+    bool is_kept = bz_findings_keep(kept, 0, &program, finding);
+    fuzz->on_finding(kept->context, kept);
+    char *small = kept->items[0].small_path;
     bz_folder_trace_path(program.scenario->name, program.variant->name, finding->seed, "-shrunk",
-                         fuzz->folders[1], 1, small);
+                         kept->folder, 1, small);
     if (access(small, F_OK) != 0) {
         small[0] = '\0';
         if (is_kept) {
-            bz_findings_shrink(&kept, 0);
+            bz_findings_shrink(kept, 0);
         }
     }
     size_t bytes = (fuzz->finding_count + 1) * sizeof *fuzz->findings;
     fuzz->findings = bz_lack_check(realloc(fuzz->findings, bytes), "the findings");
     fuzz->findings[fuzz->finding_count++] =
-        (struct bz_fuzz_finding){.arm = arm, .kept = kept.items[0]}; /* with all that it owns */
+        (struct bz_fuzz_finding){.arm = arm, .kept = kept->items[0]}; /* with all that it owns */
+    kept->count = 0;
 }
 
 /* Those of earlier sessions: first the ones whose trace is there, because another arm may have
@@ -316,7 +325,7 @@ static uint64_t deaths_of(const struct bz_campaign_result *result) {
 static bool poll_slice(void *context, const struct bz_campaign_result *so_far) {
     struct bz_fuzz *fuzz = context;
     uint64_t runs = fuzz->runs_before + so_far->runs - fuzz->arm->result.runs;
-    bz_progress_show(&fuzz->progress, runs, fuzz->finding_count);
+    fuzz->on_progress(fuzz->kept.context, runs, fuzz->finding_count);
     fuzz->has_deaths = deaths_of(so_far) >= fuzz->deaths_before + SLICE_DEATHS_MAX;
     return !fuzz->has_deaths && !fuzz->has_failed && bz_interrupt_requested == 0 &&
            !bz_fuzz_is_done(fuzz, runs);
@@ -339,14 +348,14 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
     if (fuzz->has_failed || !bz_tally_note_strikes(fuzz->arm->target->situations, mark)) {
         return;
     }
-    bz_job_program(&fuzz->arm->file.job, mark->seed, &program);
+    bz_job_program(&fuzz->arm->job, mark->seed, &program);
     bz_trace_init(&trace);
     if (bz_record(&program, mark->seed, &trace, &report) && trace.digest == mark->digest &&
         trace.event_count < BZ_TRACE_EVENTS_MAX) {
         fuzz->has_failed = !bz_folder_write_trace(&trace, mark->seed, "", fuzz->folders[2], path,
                                                   error, sizeof error);
         if (fuzz->has_failed) {
-            bz_cli_fail(fuzz->name, BZ_EXIT_USAGE, "%s", error);
+            (void)refuse(fuzz, "%s", error);
         }
     }
     bz_trace_fini(&trace);
@@ -354,7 +363,7 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
 
 static void on_state(void *context, const struct bz_campaign_state *state, bool is_last) {
     struct bz_fuzz *fuzz = context;
-    struct bz_job *job = &fuzz->arm->file.job;
+    struct bz_job *job = &fuzz->arm->job;
     if (is_last) {
         fuzz->arm->result = state->result;
         if (fuzz->has_deaths || state->result.runs == job->runs) {
@@ -363,7 +372,7 @@ static void on_state(void *context, const struct bz_campaign_state *state, bool 
         }
     }
     if (!fuzz->has_failed) {
-        bz_checkpoint_file_write(&fuzz->arm->file, state, is_last);
+        save(fuzz, fuzz->arm, state, is_last);
     }
 }
 
@@ -372,10 +381,10 @@ static struct bz_fuzz_arm *next_arm(const struct bz_fuzz *fuzz) {
     struct bz_fuzz_arm *next = fuzz->arms[0];
     for (uint32_t index = 0; index < fuzz->arm_count; index++) {
         struct bz_fuzz_arm *arm = fuzz->arms[index];
-        if (arm->result.runs < arm->file.job.runs) {
+        if (arm->result.runs < arm->job.runs) {
             return arm;
         }
-        next = arm->file.job.slices < next->file.job.slices ? arm : next;
+        next = arm->job.slices < next->job.slices ? arm : next;
     }
     return next;
 }
@@ -388,21 +397,22 @@ static uint64_t slice_runs(const struct bz_campaign_result *result) {
                                     : runs;
 }
 
-/* Where the arm stands. An exit code, after a message. */
-static int read_state(const struct bz_fuzz_arm *arm, struct bz_campaign_state *state) {
-    static struct bz_checkpoint_file file;
-    file.name = arm->file.name;
+/* Where the arm stands. False after a message. */
+static bool read_state(const struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm,
+                       struct bz_campaign_state *state) {
+    static struct bz_job job;
+    char error[BZ_ERROR_BYTES];
     bz_campaign_begin(state);
-    int code =
-        arm->result.runs == 0 ? BZ_EXIT_OK : bz_checkpoint_file_read(&file, arm->file.path, state);
+    bool is_ok = arm->result.runs == 0 ||
+                 bz_checkpoint_load(&job, state, fuzz->catalog, &arm->file, error, sizeof error);
     state->distinct.capacity = DISTINCT_KEPT;
     state->handoffs.capacity = DISTINCT_KEPT;
-    return code;
+    return is_ok || refuse(fuzz, "%s", error);
 }
 
 /* What an arm needs for a slice. */
 static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
-    struct bz_job *job = &arm->file.job;
+    struct bz_job *job = &arm->job;
     if (arm->result.runs == job->runs) {
         job->runs += slice_runs(&arm->result);
     }
@@ -413,22 +423,19 @@ static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
     fuzz->arm = arm;
     fuzz->has_deaths = false;
     fuzz->deaths_before = deaths_of(&arm->result);
-    arm->file.before_ms = job->spent_ms;
-    arm->file.began_ns = bz_wall_ns();
-    arm->file.due_ns = arm->file.began_ns + SECOND_NS;
+    bz_work_file_begin(&arm->file, job->spent_ms);
 }
 
-/* Runs a slice, or what is left of it. An exit code, after a message. */
-static int run_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
-                     struct bz_campaign_state *state) {
+/* Runs a slice, or what is left of it. False after a message. */
+static bool run_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
+                      struct bz_campaign_state *state) {
     static struct bz_campaign_result result;
     uint64_t left = fuzz->runs == 0 ? BZ_RUNS_MAX : fuzz->runs - fuzz->runs_before;
-    int code = read_state(arm, state);
-    if (code != BZ_EXIT_OK) {
-        return code;
+    if (!read_state(fuzz, arm, state)) {
+        return false;
     }
     open_slice(fuzz, arm);
-    const struct bz_job *job = &arm->file.job;
+    const struct bz_job *job = &arm->job;
     uint64_t wanted = job->runs - arm->result.runs;
     struct bz_campaign_config config = bz_job_campaign(job);
     config.runs = arm->result.runs + (wanted < left ? wanted : left);
@@ -441,27 +448,24 @@ static int run_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
     config.on_run = on_run;
     config.on_state = on_state;
     config.context = fuzz;
-    if (!bz_campaign_run(&config, &result)) {
-        code = bz_cli_fail(fuzz->name, BZ_EXIT_INTERNAL, "%s", result.lack);
+    bool is_ok = bz_campaign_run(&config, &result);
+    if (!is_ok) {
+        fuzz->kept.on_trouble(fuzz->kept.context, BZ_TROUBLE_LACK, result.lack);
     }
-    return arm->file.has_failed || fuzz->has_failed ? BZ_EXIT_USAGE : code;
+    return is_ok && !arm->file.has_failed && !fuzz->has_failed;
 }
 
-int bz_fuzz_run(struct bz_fuzz *fuzz) {
+bool bz_fuzz_run(struct bz_fuzz *fuzz) {
     struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
-    int code = BZ_EXIT_OK;
+    bool is_ok = true;
     fuzz->began_ns = bz_wall_ns();
     fuzz->runs_before = bz_fuzz_sum(fuzz).runs;
     keep_earlier(fuzz);
-    bz_progress_begin(&fuzz->progress, fuzz->is_quiet, fuzz->runs, fuzz->seconds);
-    fuzz->progress.runs_before = fuzz->runs_before;
-    while (code == BZ_EXIT_OK && bz_interrupt_requested == 0 &&
-           !bz_fuzz_is_done(fuzz, fuzz->runs_before)) {
-        code = run_slice(fuzz, next_arm(fuzz), state);
+    while (is_ok && bz_interrupt_requested == 0 && !bz_fuzz_is_done(fuzz, fuzz->runs_before)) {
+        is_ok = run_slice(fuzz, next_arm(fuzz), state);
         fuzz->runs_before = bz_fuzz_sum(fuzz).runs;
     }
-    (void)bz_progress_end(&fuzz->progress);
     count_findings(fuzz);
     free(state);
-    return code;
+    return is_ok;
 }
