@@ -444,6 +444,9 @@ static void store_words(struct bz_parse *parser) {
         }
     }
     check_resume(parser);
+    if (syntax->missing != NULL && parser->argument_count == 0) {
+        bz_cli_misuse(parser, "%s is missing", syntax->missing);
+    }
     if (syntax->check != NULL) {
         syntax->check(parser, syntax->target);
     }

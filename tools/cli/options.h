@@ -72,6 +72,7 @@ struct bz_syntax {
     const char *args_doc;   /* in the usage line; NULL: no arguments */
     const char **arguments; /* where they are stored; the unused ones stay NULL */
     size_t arguments_max;
+    const char *missing; /* the first argument, if the command needs one: "a trace file" */
     enum bz_plugin_use plugins;
     const char *memory_help;    /* of --max-memory; NULL: it is the limit for plug-in code alone */
     struct bz_options *program; /* the options that name a program; NULL: none */

@@ -505,13 +505,6 @@ static void print_json(const struct check_plugin *command, int code) {
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static void check_arguments(struct bz_parse *state, void *target) {
-    const struct check_plugin *command = target;
-    if (command->file[0] == NULL) {
-        bz_cli_misuse(state, "the file of a plug-in is missing");
-    }
-}
-
 int bz_command_check_plugin(int argc, char **argv) {
     static struct check_plugin command;
     command = (struct check_plugin){.name = argv[0], .runs = 1000, .jobs = 1};
@@ -521,7 +514,7 @@ int bz_command_check_plugin(int argc, char **argv) {
         .args_doc = "FILE.so",
         .arguments = command.file,
         .arguments_max = 1,
-        .check = check_arguments,
+        .missing = "the file of a plug-in",
         .doc = "Checks whether a plug-in keeps the contract of a variant: runs every scenario that "
                "can use it, in both orders, and reports what breaks the contract. Exit status: 0 "
                "nothing does, 1 something does, 2 usage, 4 no operation ever waited, 5 "

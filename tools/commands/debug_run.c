@@ -25,10 +25,8 @@
  * need registers that not every machine lets a debugger write. The tasks are those right before the
  * step at which bz_debug_step() was called. */
 struct {
-    char *list;        /* lines for people */
-    char *map;         /* "NUMBER NAME PC SP FP" for each task, in hexadecimal; 0 0 0: no stack */
-    uintptr_t *stacks; /* the same three numbers, for task 1 first */
-    uint32_t count;
+    char *list; /* lines for people */
+    char *map;  /* "NUMBER NAME PC SP FP" for each task, in hexadecimal; 0 0 0: no stack */
 } bz_debug_tasks __attribute__((used));
 uint32_t bz_debug_next __attribute__((used));
 
@@ -64,10 +62,6 @@ static size_t map_task(const struct bz_world *world, uint32_t task, char *line) 
     char name[BZ_VIEW_NAME_BYTES];
     struct bz_saved_stack stack = {0, 0, 0};
     (void)bz_look_stack(world, task, &stack);
-    uintptr_t *place = bz_debug_tasks.stacks + (size_t)3 * (task - 1);
-    place[0] = stack.pc;
-    place[1] = stack.sp;
-    place[2] = stack.fp;
     return (size_t)snprintf(
         line, LINE_BYTES, "%" PRIu32 " %s %" PRIxPTR " %" PRIxPTR " %" PRIxPTR "\n", task,
         bz_judge_task_name(world->judge, task, name, sizeof name), stack.pc, stack.sp, stack.fp);
@@ -78,9 +72,6 @@ static void describe_tasks(const struct bz_world *world) {
     size_t bytes = (size_t)(count + 1) * LINE_BYTES;
     bz_debug_tasks.list = bz_lack_check(realloc(bz_debug_tasks.list, bytes), "a list of tasks");
     bz_debug_tasks.map = bz_lack_check(realloc(bz_debug_tasks.map, bytes), "a list of tasks");
-    bz_debug_tasks.stacks =
-        bz_lack_check(realloc(bz_debug_tasks.stacks, (size_t)(count + 1) * 3 * sizeof(uintptr_t)),
-                      "their stacks");
     char *list = bz_debug_tasks.list;
     char *map = bz_debug_tasks.map;
     list += snprintf(list, LINE_BYTES, "number  task                  state\n");
@@ -89,7 +80,6 @@ static void describe_tasks(const struct bz_world *world) {
         list += list_task(world, task, list);
         map += map_task(world, task, map);
     }
-    bz_debug_tasks.count = count;
 }
 
 static bool before_step(void *context, struct bz_world *world, uint32_t step) {

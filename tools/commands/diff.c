@@ -45,9 +45,7 @@ static const struct bz_option options[] = {
 
 static void check_options(struct bz_parse *state, void *target) {
     const struct diff *diff = target;
-    if (diff->inputs[0] == NULL) {
-        bz_cli_misuse(state, "a trace file or a token is missing");
-    } else if (diff->inputs[1] == NULL && diff->variant == NULL) {
+    if (diff->inputs[1] == NULL && diff->variant == NULL) {
         bz_cli_misuse(state, "a second trace or token is missing, or --variant V");
     } else if (diff->inputs[1] != NULL && diff->variant != NULL) {
         bz_cli_misuse(state, "--variant compares one run with itself; give one trace or token");
@@ -457,6 +455,7 @@ int bz_command_diff(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN [TRACE.json|TOKEN]",
         .arguments = diff.inputs,
         .arguments_max = 2,
+        .missing = "a trace file or a token",
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Compares two runs, or with --variant one run on two variants, and prints them side "

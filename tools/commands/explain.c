@@ -22,13 +22,6 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct bz_parse *state, void *target) {
-    const struct explain *explain = target;
-    if (explain->input == NULL) {
-        bz_cli_misuse(state, "a trace file or a token is missing");
-    }
-}
-
 /* The page of `show --format html`, with the curve of the odds. */
 static int write_page(const struct explain *explain, const struct bz_explanation *explanation) {
     const struct bz_why *why = &explanation->why;
@@ -61,8 +54,8 @@ int bz_command_explain(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = &explain.input,
         .arguments_max = 1,
+        .missing = "a trace file or a token",
         .plugins = BZ_PLUGINS_RUN,
-        .check = check_options,
         .doc = "Explains a run that fails: what happened, what was due, which choices matter, when "
                "it was lost, which similar run passes, and which known fault it resembles. Exit "
                "status: 0 done, 2 bad input, or nothing to explain, 3 it does not replay, 5 "

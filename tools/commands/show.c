@@ -48,9 +48,7 @@ static void describe_formats(struct bz_text *words, struct bz_text *help) {
 static void check_options(struct bz_parse *state, void *target) {
     struct show *show = target;
     show->format = show->format != NULL ? show->format : &bz_show_formats[0];
-    if (show->input == NULL) {
-        bz_cli_misuse(state, "a trace file or a token is missing");
-    } else if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
+    if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
         bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE",
                       show->format->name);
     }
@@ -132,6 +130,7 @@ int bz_command_show(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = &show.input,
         .arguments_max = 1,
+        .missing = "a trace file or a token",
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Shows one run as a picture, or as a program that repeats it. The program that was "

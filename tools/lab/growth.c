@@ -13,7 +13,6 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/commands/baseline.h"
 #include "tools/lab/lab.h"
 #include "traces/lack.h"
 
@@ -314,7 +313,7 @@ int bz_command_scale(int argc, char **argv) {
                                             "with tasks and timers."};
     scale->most = SCALE_MOST;
     (void)bz_options_parse(&syntax, argc, argv);
-    bz_baseline_pin();
+    bz_thread_pin();
     while (scale->size_count < SIZE_COUNT &&
            (scale->size_count == 0 || sizes[scale->size_count] <= scale->most)) {
         scale->size_ratio = scale->size_count <= RATIO_SIZE ? scale->size_count : RATIO_SIZE;

@@ -220,12 +220,7 @@ static void add_windows(struct bz_outcome *outcome, const struct bz_run_stats *s
     char name[BZ_PROPERTY_NAME_BYTES];
     for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
         struct bz_text text = {0};
-        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            if (stats->windows[op][window] > 0) {
-                bz_text_add(&text, "%s%s=%" PRIu64, text.length > 0 ? " " : "",
-                            bz_window_name((enum bz_window)window), stats->windows[op][window]);
-            }
-        }
+        bz_run_report_add_windows(&text, stats, op);
         if (text.length > 0) {
             snprintf(name, sizeof name, "windows.%s", bz_op_name((enum bz_op)op));
             bz_outcome_property(outcome, name, "%s", text.bytes);
@@ -275,7 +270,6 @@ void bz_cases_of_run(struct bz_outcome *outcome, const struct bz_run_report *rep
     begin(outcome, "run", &report->job->program, true);
     struct bz_case *whole = add_whole(outcome, report->exit_code);
     add_counts(outcome, report);
-    outcome->stats = &result->stats;
     outcome->seconds = report->seconds;
     bz_run_report_print_why(open_capture(&capture), report);
     end_capture(&capture, &why);

@@ -157,34 +157,6 @@ static void add_cases(struct bz_text *out, const struct bz_outcome *outcome) {
     }
 }
 
-static void add_windows(struct bz_text *out, const struct bz_run_stats *stats) {
-    bz_text_add(out, "<details><summary>Cancels that struck, by operation and window</summary>\n\n"
-                     "| |");
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        bz_text_add(out, " %s |", bz_window_name((enum bz_window)window));
-    }
-    bz_text_add(out, "\n| --- |");
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        bz_text_add(out, " --: |");
-    }
-    bz_text_add(out, "\n");
-    for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
-        uint64_t total = 0;
-        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            total += stats->windows[op][window];
-        }
-        if (total == 0) {
-            continue;
-        }
-        bz_text_add(out, "| %s |", bz_op_name((enum bz_op)op));
-        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            bz_text_add(out, " %" PRIu64 " |", stats->windows[op][window]);
-        }
-        bz_text_add(out, "\n");
-    }
-    bz_text_add(out, "\n</details>\n\n");
-}
-
 static void add_properties(struct bz_text *out, const struct bz_outcome *outcome) {
     bz_text_add(out, "<details><summary>Settings and counts</summary>\n\n| | |\n| --- | --- |\n");
     for (size_t index = 0; index < outcome->property_count; index++) {
@@ -228,9 +200,6 @@ void bz_github_add_summary(struct bz_text *out, const struct bz_outcome *outcome
         bz_text_add(out, "Warning: ");
         add_markdown(out, outcome->warnings.bytes);
         bz_text_add(out, "\n\n");
-    }
-    if (outcome->stats != NULL) {
-        add_windows(out, outcome->stats);
     }
     if (outcome->property_count > 0) {
         add_properties(out, outcome);

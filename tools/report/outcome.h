@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/session/campaign.h"
 #include "tools/report/text_output.h"
 #include "traces/trace.h"
 
@@ -54,8 +53,7 @@ struct bz_outcome {
     struct bz_case **cases; /* the first one is that of the whole */
     size_t case_count;
     size_t case_capacity;
-    struct bz_text warnings;          /* a line for each */
-    const struct bz_run_stats *stats; /* for the table of windows; NULL: none */
+    struct bz_text warnings; /* a line for each */
     double seconds;
 };
 

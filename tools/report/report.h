@@ -10,6 +10,7 @@
 #include "sim/session/findings.h"
 #include "sim/session/job.h"
 #include "tools/cli/require_window.h"
+#include "tools/report/text_output.h"
 #include "tools/report/warnings.h"
 #include "traces/json.h"
 
@@ -45,8 +46,9 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
 /* Why the campaign proved nothing, in a line or more, if it did not. Also for quiet campaigns. */
 void bz_run_report_print_why(FILE *out, const struct bz_run_report *report);
 
-/* The table of cancels by operation and window. */
-void bz_run_report_print_windows(const struct bz_run_stats *stats);
+/* Adds the windows in which cancels struck the operation: "waiting=3 woken=1"; nothing if none did.
+ */
+void bz_run_report_add_windows(struct bz_text *text, const struct bz_run_stats *stats, unsigned op);
 
 /* Printed at the end. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);

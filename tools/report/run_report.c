@@ -11,6 +11,7 @@
 #include "tools/cli/cli.h"
 #include "tools/report/diagnosis.h"
 #include "tools/report/text_output.h"
+#include "traces/text.h"
 
 void bz_run_report_print_program(const struct bz_program *program) {
     char value[BZ_ERROR_BYTES];
@@ -56,51 +57,30 @@ void bz_run_report_print_head(const struct bz_run_report *report) {
     fflush(stdout); /* before a seed can kill the program */
 }
 
-/* Windows `first` to `end` - 1. */
-static void print_windows_of(const struct bz_run_stats *stats, unsigned first, unsigned end,
-                             const unsigned *columns) {
-    printf("%-8s", "");
-    for (unsigned window = first; window < end; window++) {
-        printf(" %*s", (int)columns[window], bz_window_name((enum bz_window)window));
-    }
-    printf("\n");
-    for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
-        uint64_t total = 0;
-        for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-            total += stats->windows[op][window];
+void bz_run_report_add_windows(struct bz_text *text, const struct bz_run_stats *stats,
+                               unsigned op) {
+    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
+        if (stats->windows[op][window] > 0) {
+            bz_text_add(text, "%s%s=%" PRIu64, text->length > 0 ? " " : "",
+                        bz_window_name((enum bz_window)window), stats->windows[op][window]);
         }
-        if (total == 0) {
-            continue;
-        }
-        printf("%-8s", bz_op_name((enum bz_op)op));
-        for (unsigned window = first; window < end; window++) {
-            printf(" %*" PRIu64, (int)columns[window], stats->windows[op][window]);
-        }
-        printf("\n");
     }
 }
 
-/* Large numbers need two tables, so that no line has more than 80 columns. */
-void bz_run_report_print_windows(const struct bz_run_stats *stats) {
-    unsigned columns[BZ_WINDOW_COUNT];
-    unsigned width = 8;
-    for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        columns[window] = (unsigned)strlen(bz_window_name((enum bz_window)window));
-        for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
-            int digits = snprintf(NULL, 0, "%" PRIu64, stats->windows[op][window]);
-            columns[window] =
-                (unsigned)digits > columns[window] ? (unsigned)digits : columns[window];
-        }
-        width += columns[window] + 1;
-    }
+static void print_windows(const struct bz_run_stats *stats) {
+    struct bz_wrap wrap = {.out = stdout};
+    struct bz_text text = {0};
     printf("\nCancels that struck, by operation and window:\n");
-    if (width <= BZ_WRAP_COLUMNS) {
-        print_windows_of(stats, 1, BZ_WINDOW_COUNT, columns);
-    } else {
-        print_windows_of(stats, 1, BZ_WINDOW_COUNT / 2, columns);
-        printf("\n");
-        print_windows_of(stats, BZ_WINDOW_COUNT / 2, BZ_WINDOW_COUNT, columns);
+    for (unsigned op = 1; op < BZ_OP_COUNT; op++) {
+        char prefix[32];
+        bz_text_clear(&text);
+        bz_run_report_add_windows(&text, stats, op);
+        if (text.length > 0) {
+            int columns = snprintf(prefix, sizeof prefix, "  %-8s ", bz_op_name((enum bz_op)op));
+            bz_wrap_print(&wrap, prefix, text.bytes, (unsigned)columns, BZ_COLOUR_NONE);
+        }
     }
+    bz_text_fini(&text);
 }
 
 static const char *the_limit(const struct bz_campaign_result *result) {
@@ -129,7 +109,7 @@ static void print_tried(const struct bz_campaign_result *result) {
     if (result->cut[0] != '\0') {
         bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "judged only in part: %s", result->cut);
     }
-    bz_run_report_print_windows(&result->stats);
+    print_windows(&result->stats);
 }
 
 static const char *or_null(const char *text) {
@@ -235,48 +215,36 @@ static void say_cut(FILE *out, const struct bz_run_report *report) {
     }
 }
 
-static void print_verdict(const struct bz_run_report *report) {
-    const struct bz_campaign_result *result = report->result;
-    if (result->lack[0] != '\0') {
-        printf("\n%s; the %" PRIu64 " runs above are complete\n", result->lack, result->runs);
-        return;
-    }
-    if (report->is_stopped) {
-        printf("\n%s; the %" PRIu64 " runs above are complete\n",
-               report->why_stopped == NULL ? "interrupted" : report->why_stopped, result->runs);
-    }
-    if (result->violations > 0) {
-        return;
-    }
-    for (unsigned index = 0; index < report->missed.count; index++) {
-        printf("\nnothing proved: no cancel struck in the window '%s', which is required\n",
-               report->missed.names[index]);
-    }
-    if (result->out_of_steps > 0 && result->out_of_steps == result->runs) {
-        printf("\n");
-        say_cut(stdout, report);
-        return;
-    }
-    printf("\nno violation found%s%s%s\n",
-           result->out_of_steps > 0 ? " in the runs that ended" : "",
-           report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
-           report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
-}
-
 void bz_run_report_print_why(FILE *out, const struct bz_run_report *report) {
-    if (report->is_stopped && report->result->lack[0] != '\0') {
-        fprintf(out, "%s\n", report->result->lack);
+    const struct bz_campaign_result *result = report->result;
+    if (report->is_stopped && result->lack[0] != '\0') {
+        fprintf(out, "%s; %" PRIu64 " runs are complete\n", result->lack, result->runs);
     } else if (report->is_stopped) {
-        fprintf(out, "%s after %" PRIu64 " runs\n",
-                report->why_stopped == NULL ? "interrupted" : report->why_stopped,
-                report->result->runs);
+        fprintf(out, "%s; %" PRIu64 " runs are complete\n",
+                bz_or(report->why_stopped, "interrupted"), result->runs);
     } else if (report->exit_code == BZ_EXIT_INTERRUPTED) {
         say_cut(out, report);
-    } else if (report->exit_code == BZ_EXIT_UNPROVED) {
-        for (unsigned index = 0; index < report->missed.count; index++) {
-            fprintf(out, "nothing proved: the required window '%s' was never hit\n",
-                    report->missed.names[index]);
-        }
+    }
+    for (unsigned index = 0; report->exit_code == BZ_EXIT_UNPROVED && index < report->missed.count;
+         index++) {
+        fprintf(out, "nothing proved: the required window '%s' was never hit\n",
+                report->missed.names[index]);
+    }
+}
+
+static void print_verdict(const struct bz_run_report *report) {
+    const struct bz_campaign_result *result = report->result;
+    bool has_ended = result->out_of_steps == 0 || result->out_of_steps < result->runs;
+    bool is_missed = report->exit_code == BZ_EXIT_UNPROVED && report->missed.count > 0;
+    if (report->is_stopped || is_missed || (!has_ended && result->violations == 0)) {
+        printf("\n");
+        bz_run_report_print_why(stdout, report);
+    }
+    if (result->lack[0] == '\0' && result->violations == 0 && has_ended) {
+        printf("\nno violation found%s%s%s\n",
+               result->out_of_steps > 0 ? " in the runs that ended" : "",
+               report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
+               report->warnings.count > 0 ? ", but see the warning: little was tested" : "");
     }
 }
 

@@ -103,9 +103,9 @@ function drawCurve(p) {
   context.fillText("0 %", gutter - 10, low);
 }
 
-function drawPicture(p, hasCursor) {
+function drawPicture(p) {
   drawStripes(p);
-  if (hasCursor) drawCursor(p);
+  drawCursor(p);
   for (let lane = p.firstLane; lane < p.endLane; lane++) drawLane(p, lane);
   if (view.isAll) drawArrows(p, "minor");
   for (let lane = p.firstLane; lane < p.endLane; lane++) drawLines(p, lane);
@@ -122,7 +122,7 @@ function draw() {
   if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
     resizeCanvas(canvas, width, height);
   }
-  drawPicture(pictureOf(canvas.getContext("2d"), width, height, scroll.scrollLeft, scroll.scrollTop, view.px), true);
+  drawPicture(pictureOf(canvas.getContext("2d"), width, height, scroll.scrollLeft, scroll.scrollTop, view.px));
   drawOverview();
 }
 
