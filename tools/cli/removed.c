@@ -17,6 +17,7 @@ const struct bz_gone bz_gone[] = {
     {"show", "format", "c",
      "keep the trace in a folder that a property test reads first: '--corpus DIR' in "
      "'struct bz_property', or CORPUS in buzzer_add_property_test()"},
+    {"explain", "output", NULL, "use 'buzzer show --format html -o FILE' with the token"},
     {"merge", "history", NULL,
      "each report is a JSON document, 'report.json' in the folder of --out, and a script can "
      "compare them"},

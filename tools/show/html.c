@@ -56,9 +56,7 @@ static void put_lines(struct page *page) {
         put_number(page, (int64_t)line->time_ns);
         put_number(page, line->task);
         put_number(page, number_of(page, line->text));
-        put_number(page, number_of(page, line->window));
-        put_number(page, (line->is_cause ? 1 : 0) + (line->is_violation ? 2 : 0) +
-                             (line->is_injected ? 4 : 0));
+        put_number(page, (line->is_cause ? 1 : 0) + (line->is_violation ? 2 : 0));
     }
     bz_text_put(page->out, "]");
 }
@@ -128,16 +126,6 @@ static void put_objects(struct page *page) {
                 bz_trace_find_object(trace, trace->verdict.object));
 }
 
-static void put_curve(struct page *page) {
-    begin_array(page, "curve");
-    for (size_t index = 0; index < page->view->curve_count; index++) {
-        const struct bz_curve_point *point = &page->view->curve[index];
-        bz_text_add(page->out, "%s[%" PRIu64 ",%" PRIu32 ",%" PRIu32 "]", index > 0 ? "," : "",
-                    point->step, point->failed, point->runs);
-    }
-    bz_text_put(page->out, "]");
-}
-
 static void put_strings(struct page *page, const char *key, const char *const *strings,
                         size_t count, const char *first) {
     begin_array(page, key);
@@ -175,7 +163,6 @@ static void put_run(struct page *page) {
     put_arrows(page);
     put_queues(page);
     put_objects(page);
-    put_curve(page);
     put_strings(page, "strings", page->texts.tasks, page->texts.task_count, NULL);
     bz_text_put(page->out, "}");
 }

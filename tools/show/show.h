@@ -31,19 +31,10 @@ void bz_text_put_json(struct bz_text *out, const char *text);
 
 /* --- the view --------------------------------------------------------------------------------- */
 
-/* How likely a run fails that begins like this one, up to a step. */
-struct bz_curve_point {
-    uint64_t step;   /* the prefix: all steps before it and this one; ascending */
-    uint32_t failed; /* of `runs` random completions of the prefix */
-    uint32_t runs;   /* not 0 */
-};
-
 struct bz_view {
     const struct bz_trace *trace;
     const struct bz_story *story;
-    const char *token;                  /* that repeats the run; NULL: not known */
-    const struct bz_curve_point *curve; /* for html; NULL: nothing is drawn */
-    size_t curve_count;
+    const char *token; /* that repeats the run; NULL: not known */
 };
 
 /* --- the formats ------------------------------------------------------------------------------ */

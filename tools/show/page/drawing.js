@@ -1,4 +1,4 @@
-/* Drawing the rest: the ruler, the names, the curve, and the strip of the whole run. */
+/* Drawing the rest: the ruler and the names. */
 /* Steps above, the virtual clock below. */
 function drawRuler(p) {
   const { context } = p, interval = niceInterval(p.px);
@@ -68,41 +68,6 @@ function drawGutter(p) {
   context.fillRect(0, RULER - 1, gutter, 1);
 }
 
-/* How likely a run fails that began like this one. */
-function drawCurve(p) {
-  if (CURVE === 0) return;
-  const { context } = p, top = bottomOf(p.height), low = p.height - 10, high = top + 14;
-  const yOf = (point) => low - (low - high) * point[1] / point[2];
-  context.fillStyle = colour.paper;
-  context.fillRect(gutter, top, p.width, CURVE);
-  context.fillStyle = colour.rule;
-  context.fillRect(gutter, top, p.width, 1);
-  context.fillRect(gutter, low, p.width, 1);
-  const start = Math.max(0, lowerBound(run.curve, p.first, (point) => point[0]) - 1);
-  context.beginPath();
-  let isOpen = false, y = low;
-  for (let index = start; index < run.curve.length; index++) {
-    const x = p.x(run.curve[index][0]) + p.px / 2;
-    if (isOpen) context.lineTo(x, y); else context.moveTo(x, yOf(run.curve[index]));
-    y = yOf(run.curve[index]);
-    context.lineTo(x, y);
-    isOpen = true;
-    if (run.curve[index][0] > p.end) break;
-  }
-  context.strokeStyle = colour.bad;
-  context.lineWidth = 2;
-  context.stroke();
-  context.fillStyle = colour.panel;
-  context.fillRect(0, top, gutter - 1, CURVE);
-  context.fillStyle = colour.muted;
-  context.font = "11px " + FONT;
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  context.fillText("fails from here", gutter - 10, (low + high) / 2);
-  context.fillText("100 %", gutter - 10, high);
-  context.fillText("0 %", gutter - 10, low);
-}
-
 function drawPicture(p) {
   drawStripes(p);
   drawCursor(p);
@@ -113,7 +78,6 @@ function drawPicture(p) {
   drawViolation(p);
   drawRuler(p);
   drawGutter(p);
-  drawCurve(p);
 }
 
 function draw() {
@@ -123,53 +87,4 @@ function draw() {
     resizeCanvas(canvas, width, height);
   }
   drawPicture(pictureOf(canvas.getContext("2d"), width, height, scroll.scrollLeft, scroll.scrollTop, view.px));
-  drawOverview();
-}
-
-/* The whole run in one strip; drawn once, and then with the frame of what is in view. */
-let strip = null;
-function drawStrip(width, height) {
-  strip = document.createElement("canvas");
-  const context = resizeCanvas(strip, width, height), x = (step) => step / (last + 1) * width;
-  context.fillStyle = colour.panel;
-  context.fillRect(0, 0, width, height);
-  const columns = [new Set(), new Set()];
-  for (const arrow of major) {
-    const isCancel = arrow.kind === CANCEL, at = Math.round(x(arrow.to.step + 0.5));
-    if (columns[Number(isCancel)].has(at)) continue;
-    columns[Number(isCancel)].add(at);
-    context.fillStyle = isCancel ? colour.cancels : colour.wakes;
-    context.fillRect(at - 0.5, isCancel ? 4 : height / 2 + 2, 1.5, height / 2 - 6);
-  }
-  for (const line of lines) {
-    if (line.flags & INJECTED) {
-      context.fillStyle = colour.cancels;
-      context.fillRect(x(line.step + 0.5) - 0.5, 4, 1.5, height / 2 - 6);
-    }
-  }
-  if (violation) {
-    context.fillStyle = colour.bad;
-    context.fillRect(x(verdictStep + 0.5) - 1.5, 0, 3, height);
-  }
-}
-
-function drawOverview() {
-  const width = overview.clientWidth, height = overview.clientHeight;
-  const ratio = window.devicePixelRatio || 1;
-  if (strip === null || strip.width !== Math.round(width * ratio)) {
-    drawStrip(width, height);
-    resizeCanvas(overview, width, height);
-    overview.style.width = overview.style.height = "";
-  }
-  const context = overview.getContext("2d"), scale = width / ((last + 1) * view.px);
-  context.drawImage(strip, 0, 0, width, height);
-  const from = scroll.scrollLeft * scale, seen = (scroll.clientWidth - gutter) * scale;
-  context.fillStyle = colour.accent;
-  context.globalAlpha = 0.14;
-  context.fillRect(from, 0, seen, height);
-  context.globalAlpha = 1;
-  context.strokeStyle = colour.accent;
-  context.lineWidth = 1.5;
-  context.strokeRect(from + 1, 1, Math.min(seen, width - from) - 2, height - 2);
-  context.fillRect((view.step + 0.5) / (last + 1) * width - 1, 0, 2, height);
 }

@@ -8,7 +8,7 @@ function pictureOf(context, width, height, left, top, px) {
     first: Math.max(0, Math.floor(left / px) - 1),
     end: Math.min(last + 1, Math.ceil((left + width - gutter) / px) + 1),
     firstLane: clamp(Math.floor(top / laneHeight), 0, lanes.length),
-    endLane: clamp(Math.ceil((top + height - RULER - CURVE) / laneHeight), 0, lanes.length),
+    endLane: clamp(Math.ceil((top + height - RULER) / laneHeight), 0, lanes.length),
   };
 }
 
@@ -206,7 +206,7 @@ function drawViolation(p) {
   context.lineWidth = 2;
   context.beginPath();
   context.moveTo(x, RULER);
-  context.lineTo(x, bottomOf(p.height));
+  context.lineTo(x, p.height);
   context.globalAlpha = 0.45;
   context.stroke();
   context.globalAlpha = 1;

@@ -4,7 +4,7 @@ function reveal() {
   const margin = Math.min(2 * view.px, room / 4);
   if (left - margin < scroll.scrollLeft) scroll.scrollLeft = left - margin;
   if (left + view.px + margin > scroll.scrollLeft + room) scroll.scrollLeft = left + view.px + margin - room;
-  const top = view.lane * laneHeight, high = scroll.clientHeight - RULER - CURVE;
+  const top = view.lane * laneHeight, high = scroll.clientHeight - RULER;
   if (top < scroll.scrollTop) scroll.scrollTop = top;
   if (top + laneHeight > scroll.scrollTop + high) scroll.scrollTop = top + laneHeight - high;
 }
@@ -91,7 +91,7 @@ scroll.addEventListener("click", (event) => {
   const x = event.clientX - box.left, y = event.clientY - box.top;
   const step = Math.floor((scroll.scrollLeft + x - gutter) / view.px);
   const lane = Math.floor((scroll.scrollTop + y - RULER) / laneHeight);
-  const isOnLane = y > RULER && y < bottomOf(scroll.clientHeight) && lane < lanes.length;
+  const isOnLane = y > RULER && lane < lanes.length;
   view.step = x < gutter ? view.step : clamp(step, 0, last);
   view.lane = isOnLane ? lane : view.lane;
   show();
@@ -102,16 +102,6 @@ scroll.addEventListener("wheel", (event) => {
     zoom(view.px * Math.exp(-event.deltaY / 300), event.clientX - scroll.getBoundingClientRect().left);
   }
 }, { passive: false });
-function moveOverview(event) {
-  const box = overview.getBoundingClientRect();
-  const step = (event.clientX - box.left) / box.width * (last + 1);
-  scroll.scrollLeft = step * view.px - (scroll.clientWidth - gutter) / 2;
-}
-overview.addEventListener("pointerdown", (event) => {
-  overview.setPointerCapture(event.pointerId);
-  moveOverview(event);
-});
-overview.addEventListener("pointermove", (event) => { if (event.buttons & 1) moveOverview(event); });
 const onClick = (id, action) => byId(id).addEventListener("click", () => { action(); scroll.focus(); });
 onClick("violation-button", goToViolation);
 onClick("in-button", () => zoomAtCursor(1.4));
@@ -121,13 +111,11 @@ onClick("arrows-button", keys.a);
 onClick("causes-button", keys.c);
 byId("help-button").addEventListener("click", toggleHelp);
 new ResizeObserver(() => {
-  strip = null;
   view.px = clamp(view.px, Math.min(zoomMin(), zoomMax()), zoomMax());
   layOut();
   redraw();
 }).observe(scroll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
   readColours();
-  strip = null;
   redraw();
 });

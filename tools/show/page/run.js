@@ -8,11 +8,11 @@ const STATE = ["unstarted", "ready", "running", "waiting", "woken", "struck", "s
 const WORD = ["", "", "", "waits", "woken", "cancelled", "", ""];
 const LETTER = ["", "", "", "W", "R", "C", "", ""];
 const WAKE = 1, CANCEL = 2;
-const CAUSE = 1, VIOLATION = 2, INJECTED = 4;
-const RULER = 44, CURVE = run.curve.length > 0 ? 76 : 0;
+const CAUSE = 1, VIOLATION = 2;
+const RULER = 44;
 const ZOOM_MAX = 160, WIDTH_MAX = 16e6;
 const byId = (id) => document.getElementById(id);
-const canvas = byId("canvas"), scroll = byId("scroll"), space = byId("space"), overview = byId("overview");
+const canvas = byId("canvas"), scroll = byId("scroll"), space = byId("space");
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /* Rows of numbers come as one flat array. */
@@ -26,7 +26,7 @@ function rows(flat, names) {
   return list;
 }
 const text = (number) => (number < 0 ? null : run.strings[number]);
-const lines = rows(run.lines, ["step", "time", "task", "text", "window", "flags"]);
+const lines = rows(run.lines, ["step", "time", "task", "text", "flags"]);
 const spans = rows(run.spans, ["task", "step", "end", "kind", "object"]);
 const arrows = rows(run.arrows, ["from", "to", "kind"]);
 const holds = rows(run.holds, ["task", "object", "step", "end"]);

@@ -11,12 +11,11 @@ function readColours() {
   colour = {};
   for (const name of ["paper", "panel", "ink", "muted", "rule", "stripe", "accent", "cursor", "running",
     "ready", "waiting", "waiting-ink", "woken", "woken-ink", "struck", "struck-ink", "sleeping",
-    "sleeping-ink", "holding", "wakes", "cancels", "minor", "bad", "bad-paper"]) {
+    "sleeping-ink", "holding", "wakes", "cancels", "minor", "bad"]) {
     colour[name] = style.getPropertyValue("--" + name).trim();
   }
 }
 const FONT = 'system-ui, -apple-system, "Segoe UI", "Helvetica Neue", Arial, sans-serif';
-const bottomOf = (height) => height - CURVE;
 const zoomMin = () => Math.min(ZOOM_MAX, Math.max((scroll.clientWidth - gutter - 24) / (last + 2), 1e-9));
 const zoomMax = () => Math.min(ZOOM_MAX, WIDTH_MAX / (last + 2));
 
@@ -48,10 +47,10 @@ function layOut() {
   let widest = 60;
   for (const lane of lanes.slice(0, 500)) widest = Math.max(widest, context.measureText(lane.name).width);
   gutter = Math.ceil(Math.min(widest, Math.max(100, scroll.clientWidth * 0.25))) + 28;
-  laneHeight = Math.floor(clamp((scroll.clientHeight - RULER - CURVE - 8) / Math.max(lanes.length, 1), 40, 64));
+  laneHeight = Math.floor(clamp((scroll.clientHeight - RULER - 8) / Math.max(lanes.length, 1), 40, 64));
   barHeight = Math.round(laneHeight * 0.38);
   space.style.width = Math.ceil(gutter + (last + 2) * view.px) + "px";
-  space.style.height = RULER + lanes.length * laneHeight + CURVE + 8 + "px";
+  space.style.height = RULER + lanes.length * laneHeight + 8 + "px";
 }
 
 function redraw() {
