@@ -18,6 +18,7 @@
 #include "traces/text.h"
 
 #define OPTIONS_MAX 40u
+#define WORDS_MAX 16u
 #define PLUGINS_MAX 32u
 #define STEP_MS_MAX 1000000u
 #define MEMORY_MIB_MIN 16u
@@ -378,6 +379,7 @@ static void answer_help(const struct bz_parse *parser) {
 static void store(struct bz_parse *parser, size_t index, char *text) {
     const struct bz_option *option = &parser->options[index];
     void *member = (char *)parser->targets[index] + option->offset;
+    char taker[64];
     if (option->is_once && parser->is_given[index]) {
         bz_cli_misuse(parser, "--%s is given twice", option->name);
     }
@@ -396,6 +398,10 @@ static void store(struct bz_parse *parser, size_t index, char *text) {
     case BZ_OPTION_NUMBER32:
         *(uint32_t *)member =
             (uint32_t)bz_option_number(parser, option->name, text, option->least, option->most);
+        break;
+    case BZ_OPTION_WORD:
+        snprintf(taker, sizeof taker, "--%s", option->name);
+        *(uint32_t *)member = bz_option_word(parser, taker, option->argument, text);
         break;
     case BZ_OPTION_PARSED:
         option->parse(parser, member, option->name, text);
@@ -523,12 +529,35 @@ uint64_t bz_option_number(struct bz_parse *state, const char *option, const char
     return value;
 }
 
-bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text) {
-    bool is_default = strcmp(text, "default") == 0;
-    if (!is_default && strcmp(text, "drawn") != 0) {
-        bz_cli_misuse(state, "--%s takes drawn or default, and not '%s'", option, text);
+uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *words,
+                        const char *text) {
+    const char *names[WORDS_MAX];
+    char copy[256];
+    struct bz_text list = {0};
+    size_t count = 0;
+    snprintf(copy, sizeof copy, "%s", words);
+    char *rest = copy;
+    for (char *word; count < WORDS_MAX && (word = strsep(&rest, "|")) != NULL;) {
+        names[count++] = word;
+        if (strcmp(word, text) == 0) {
+            return (uint32_t)count;
+        }
     }
-    return is_default;
+    for (size_t index = 0; index < count; index++) {
+        bz_text_add(&list, "%s%s",
+                    index == 0           ? ""
+                    : index + 1 == count ? " or "
+                                         : ", ",
+                    names[index]);
+    }
+    bz_cli_misuse(state, "%s takes %s, and not '%s'%s", taker, list.bytes, text,
+                  bz_cli_hint(text, names, count));
+    return 0;
+}
+
+bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text) {
+    (void)option;
+    return bz_option_word(state, "--sizes", "drawn|default", text) == 2;
 }
 
 uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text) {

@@ -21,6 +21,7 @@ enum bz_option_type {
     BZ_OPTION_TEXT,     /* a const char * */
     BZ_OPTION_NUMBER,   /* a uint64_t */
     BZ_OPTION_NUMBER32, /* a uint32_t */
+    BZ_OPTION_WORD,     /* a uint32_t: which word of its argument, "any|fifo", from 1 on */
     BZ_OPTION_PARSED,   /* parse() stores it */
 };
 
@@ -127,6 +128,11 @@ const char *bz_options_setting(const struct bz_options *options, const char *nam
 /* The value of a numeric option, within limits. A usage error ends the process. */
 uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
                           uint64_t least, uint64_t most);
+
+/* The number of the text among words such as "any|fifo", from 1 on. A usage error ends the process;
+ * its message begins with `taker`, "--order". */
+uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *words,
+                        const char *text);
 
 /* Of --sizes (sim/program/sizes.h): whether it says default, and not drawn. */
 bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text);

@@ -176,9 +176,11 @@ static const struct {
               {"oracles", put_oracles},
               {"windows", put_windows}};
 #define TOPIC_COUNT (sizeof topics / sizeof topics[0])
+#define TOPIC_WORDS "scenarios|variants|strategies|oracles|windows"
 
 struct list {
     const char *topic; /* NULL: all */
+    uint32_t number;   /* of it, from 1 on */
     bool is_json;
 };
 
@@ -187,8 +189,14 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
+static void check_topic(struct bz_parse *state, void *target) {
+    struct list *list = target;
+    list->number =
+        list->topic == NULL ? 0 : bz_option_word(state, "the command", TOPIC_WORDS, list->topic);
+}
+
 static bool is_wanted(const struct list *list, size_t topic) {
-    return list->topic == NULL || strcmp(list->topic, topics[topic].name) == 0;
+    return list->topic == NULL || list->number == topic + 1;
 }
 
 static void put_json(const struct list *list) {
@@ -213,31 +221,20 @@ static void print_text(const struct list *list) {
 }
 
 int bz_command_list(int argc, char **argv) {
-    const char *names[TOPIC_COUNT];
     struct list list = {.topic = NULL};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &list,
-        .args_doc = "[scenarios|variants|strategies|oracles|windows]",
+        .args_doc = "[" TOPIC_WORDS "]",
         .arguments = &list.topic,
         .arguments_max = 1,
         .plugins = BZ_PLUGINS_LOADED,
+        .check = check_topic,
         .doc = "Lists scenarios, variants, strategies, oracles or windows, with a line about each "
                "(default: all). A parameter is followed by its default and its limits."};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;
-    }
-    bool is_found = false;
-    for (size_t index = 0; index < TOPIC_COUNT; index++) {
-        names[index] = topics[index].name;
-        is_found |= is_wanted(&list, index);
-    }
-    if (!is_found) {
-        return bz_cli_fail(argv[0], BZ_EXIT_USAGE,
-                           "no list of '%s'%s (there are scenarios, variants, strategies, oracles "
-                           "and windows)",
-                           list.topic, bz_cli_hint(list.topic, names, TOPIC_COUNT));
     }
     (list.is_json ? put_json : print_text)(&list);
     return BZ_EXIT_OK;

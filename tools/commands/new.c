@@ -21,7 +21,7 @@ struct word {
     const char *value;
 };
 
-/* The words that depend on the primitive. */
+/* The words that depend on the primitive, in the order of --primitive. */
 static const struct kind {
     enum bz_primitive primitive;
     const char *enum_name;
@@ -36,36 +36,31 @@ static const struct kind {
     {BZ_PRIMITIVE_LOCK, "BZ_PRIMITIVE_LOCK", "permits", "BZ_NOT_HELD",
      "BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_REFUSES_MISUSE"},
 };
-#define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
 struct new {
     const char *arguments[2]; /* what, and a name */
     const char *name;
     bool is_scenario;
     const char *dir;
-    const char *primitive; /* NULL: not said */
-    const struct kind *kind;
+    uint32_t primitive; /* the number of its kind, from 1 on; 0: not given */
 };
 
 static const struct bz_option options[] = {
     {"dir", "DIR", "Create the folder NAME in DIR (default .)", BZ_OPTION_TEXT,
      offsetof(struct new, dir), .is_once = true},
     {"primitive", "semaphore|bounded|lock", "Primitive of a variant (default semaphore)",
-     BZ_OPTION_TEXT, offsetof(struct new, primitive), .is_once = true},
+     BZ_OPTION_WORD, offsetof(struct new, primitive), .is_once = true},
     {NULL},
 };
 
 static void check_arguments(struct bz_parse *state, void *target) {
     struct new *new = target;
     const char *what = new->arguments[0];
-    new->is_scenario = what != NULL &&strcmp(what, "scenario") == 0;
+    new->is_scenario = bz_option_word(state, "the command", "variant|scenario", what) == 2;
     new->name = new->arguments[1];
-    if (what != NULL && !new->is_scenario && strcmp(what, "variant") != 0) {
-        bz_cli_misuse(state, "only a 'variant' or a 'scenario' can be created, and not '%s'", what);
-    } else if (new->name == NULL) {
-        bz_cli_misuse(state, "the name is missing: 'buzzer new %s NAME'",
-                      what != NULL ? what : "variant");
-    } else if (new->is_scenario &&new->primitive != NULL) {
+    if (new->name == NULL) {
+        bz_cli_misuse(state, "the name is missing: 'buzzer new %s NAME'", what);
+    } else if (new->is_scenario &&new->primitive != 0) {
         bz_cli_misuse(state, "--primitive is for a variant; the file of a scenario lists its own");
     }
 }
@@ -104,20 +99,6 @@ static int check_name(const char *command, const struct new *new) {
                            name);
     }
     return BZ_EXIT_OK;
-}
-
-static int find_kind(struct new *new, const char *command) {
-    const char *names[KIND_COUNT];
-    const char *primitive = new->primitive != NULL ? new->primitive : "semaphore";
-    for (size_t index = 0; index < KIND_COUNT; index++) {
-        names[index] = bz_primitive_name(kinds[index].primitive);
-        if (strcmp(names[index], primitive) == 0) {
-            new->kind = &kinds[index];
-            return BZ_EXIT_OK;
-        }
-    }
-    return bz_cli_fail(command, BZ_EXIT_USAGE, "--primitive: no template for '%.64s'%s", primitive,
-                       bz_cli_hint(primitive, names, KIND_COUNT));
 }
 
 /* --- the files -------------------------------------------------------------------------------- */
@@ -196,13 +177,14 @@ static int write_files(const struct new *new, const char *command) {
     char folder[PATH_MAX];
     char source[NAME_LENGTH_MAX + 3];
     char version[16];
+    const struct kind *kind = &kinds[new->primitive == 0 ? 0 : new->primitive - 1];
     const struct word words[] = {
         {"NAME", new->name},
-        {"PRIMITIVE", bz_primitive_name(new->kind->primitive)},
-        {"PRIMITIVE_ENUM", new->kind->enum_name},
-        {"BOUND", new->kind->bound},
-        {"REFUSAL", new->kind->refusal},
-        {"CLAIMS", new->kind->claims},
+        {"PRIMITIVE", bz_primitive_name(kind->primitive)},
+        {"PRIMITIVE_ENUM", kind->enum_name},
+        {"BOUND", kind->bound},
+        {"REFUSAL", kind->refusal},
+        {"CLAIMS", kind->claims},
         {"VERSION", version},
         {NULL, NULL},
     };
@@ -232,13 +214,13 @@ int bz_command_new(int argc, char **argv) {
         .args_doc = "variant|scenario NAME",
         .arguments = new.arguments,
         .arguments_max = 2,
+        .missing = "'variant' or 'scenario'",
         .check = check_arguments,
         .doc =
             "Writes a variant or a scenario that compiles as a plug-in, works, and tests itself, "
             "into the new folder DIR/NAME. Exit status: 0 done, 2 it was not written."};
     (void)bz_options_parse(&syntax, argc, argv);
     int code = check_name(argv[0], &new);
-    code = code == BZ_EXIT_OK ? find_kind(&new, argv[0]) : code;
     code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;
     if (code == BZ_EXIT_OK) {
         printf("\nNext:\n"

@@ -16,24 +16,10 @@ struct show {
     const char *name; /* for messages */
     const char *input;
     const char *output;
+    uint32_t format_number; /* from 1 on; 0: not given */
     const struct bz_show_format *format;
     struct bz_named_run run;
 };
-
-static void parse_format(struct bz_parse *state, void *target, const char *name, char *text) {
-    struct show *show = target;
-    const char *names[16];
-    size_t count = 0;
-    for (const struct bz_show_format *row = bz_show_formats; row->name != NULL; row++) {
-        show->format = strcmp(row->name, text) == 0 ? row : show->format;
-        names[count++] = row->name;
-    }
-    (void)name;
-    if (show->format == NULL) {
-        bz_cli_misuse(state, "no format '%s'%s ('buzzer show --help' lists them)", text,
-                      bz_cli_hint(text, names, count));
-    }
-}
 
 /* "text|html", and "text (the default): lanes of tasks; html: a page". */
 static void describe_formats(struct bz_text *words, struct bz_text *help) {
@@ -47,7 +33,7 @@ static void describe_formats(struct bz_text *words, struct bz_text *help) {
 
 static void check_options(struct bz_parse *state, void *target) {
     struct show *show = target;
-    show->format = show->format != NULL ? show->format : &bz_show_formats[0];
+    show->format = &bz_show_formats[show->format_number == 0 ? 0 : show->format_number - 1];
     if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
         bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE",
                       show->format->name);
@@ -118,8 +104,8 @@ int bz_command_show(int argc, char **argv) {
     struct bz_text help = {0};
     describe_formats(&words, &help);
     const struct bz_option options[] = {
-        {"format", words.bytes, help.bytes, BZ_OPTION_PARSED, .is_once = true,
-         .parse = parse_format},
+        {"format", words.bytes, help.bytes, BZ_OPTION_WORD, offsetof(struct show, format_number),
+         .is_once = true},
         {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
          offsetof(struct show, output), .is_once = true, .letter = 'o'},
         {NULL},

@@ -14,10 +14,12 @@
 #define MEBIBYTE (UINT64_C(1) << 20u)
 #define MEMORY_DEFAULT_MIB 4096u
 #define STATE_TEXT_BYTES 512u
+#define SPECS "tla|buzzer" /* in the order of bz_specs */
 
 struct request {
     const char *name;
-    const char *spec;
+    const char *name_of_spec;
+    const struct bz_spec *spec;
     struct bz_spec_constants constants;
     uint64_t memory_mib;
     bool is_json;
@@ -52,6 +54,11 @@ static void set_constant(struct bz_parse *state, void *target, const char *optio
                   bz_cli_hint(text, names, 2));
 }
 
+static void find_spec(struct bz_parse *state, void *target) {
+    struct request *request = target;
+    request->spec = bz_specs[bz_option_word(state, "the command", SPECS, request->name_of_spec) - 1];
+}
+
 static const struct bz_option options[] = {
     {"set", "permits=U|clients=N", "Constant of the specification (default: permits=1, clients=2)",
      BZ_OPTION_PARSED, .parse = set_constant},
@@ -61,27 +68,6 @@ static const struct bz_option options[] = {
     {"quiet", NULL, "Print failures only", BZ_OPTION_FLAG, offsetof(struct request, is_quiet)},
     {NULL},
 };
-
-static int find_spec(const struct request *request, const struct bz_spec **found) {
-    const char *names[8];
-    char list[128] = "";
-    size_t count = 0;
-    for (; bz_specs[count] != NULL; count++) {
-        names[count] = bz_specs[count]->name;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count > 0 ? ", " : "",
-                 names[count]);
-        if (request->spec != NULL && strcmp(request->spec, names[count]) == 0) {
-            *found = bz_specs[count];
-            return BZ_EXIT_OK;
-        }
-    }
-    if (request->spec == NULL) {
-        return bz_cli_fail(request->name, BZ_EXIT_USAGE,
-                           "a specification is missing (there are %s)", list);
-    }
-    return bz_cli_fail(request->name, BZ_EXIT_USAGE, "no specification '%s'%s (there are %s)",
-                       request->spec, bz_cli_hint(request->spec, names, count), list);
-}
 
 static bool poll_search(void *context, const struct bz_search_counts *so_far) {
     struct request *request = context;
@@ -214,22 +200,20 @@ static void put_json(const struct request *request, const struct bz_spec *spec,
 int bz_command_spec(int argc, char **argv) {
     struct request request = {.name = argv[0], .memory_mib = MEMORY_DEFAULT_MIB};
     struct bz_search_result result;
-    const struct bz_spec *spec = NULL;
     const struct bz_syntax syntax = {
         .options = options,
         .target = &request,
-        .args_doc = "tla|buzzer",
-        .arguments = &request.spec,
+        .args_doc = SPECS,
+        .arguments = &request.name_of_spec,
         .arguments_max = 1,
+        .missing = "a specification",
+        .check = find_spec,
         .doc = "Searches every state of an executable specification and checks its invariants. "
                "'tla' is the published specification of asyncio's semaphore, 'buzzer' the repaired "
                "one, which the primitives that ship refine. Exit status: 0 all invariants hold, 1 "
                "one fails, 5 interrupted or out of memory before the search was complete."};
     (void)bz_options_parse(&syntax, argc, argv);
-    int code = find_spec(&request, &spec);
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
+    const struct bz_spec *spec = request.spec;
     request.constants.permits += request.constants.permits == 0 ? 1 : 0;
     request.constants.clients += request.constants.clients == 0 ? 2 : 0;
     bz_interrupt_catch();
@@ -242,9 +226,9 @@ int bz_command_spec(int argc, char **argv) {
                                          .context = &request},
               &result);
     double seconds = bz_progress_end(&request.progress);
-    code = result.end != BZ_SEARCH_COMPLETE ? BZ_EXIT_INTERRUPTED
-           : result.has_violation           ? BZ_EXIT_VIOLATION
-                                            : BZ_EXIT_OK;
+    int code = result.end != BZ_SEARCH_COMPLETE ? BZ_EXIT_INTERRUPTED
+               : result.has_violation           ? BZ_EXIT_VIOLATION
+                                                : BZ_EXIT_OK;
     if (result.end == BZ_SEARCH_OUT_OF_MEMORY && !result.is_at_limit) {
         char lack[BZ_LACK_BYTES];
         bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED, "%s",
