@@ -56,7 +56,8 @@ static void set_constant(struct bz_parse *state, void *target, const char *optio
 
 static void find_spec(struct bz_parse *state, void *target) {
     struct request *request = target;
-    request->spec = bz_specs[bz_option_word(state, "the command", SPECS, request->name_of_spec) - 1];
+    request->spec =
+        bz_specs[bz_option_word(state, "the command", SPECS, request->name_of_spec) - 1];
 }
 
 static const struct bz_option options[] = {
@@ -206,7 +207,7 @@ int bz_command_spec(int argc, char **argv) {
         .args_doc = SPECS,
         .arguments = &request.name_of_spec,
         .arguments_max = 1,
-        .missing = "a specification",
+        .missing = "a specification (tla or buzzer)",
         .check = find_spec,
         .doc = "Searches every state of an executable specification and checks its invariants. "
                "'tla' is the published specification of asyncio's semaphore, 'buzzer' the repaired "
