@@ -22,7 +22,7 @@ static inline const char *bz_embedded_text(const struct bz_embedded *list, const
 extern const struct bz_embedded bz_variant_templates[];
 extern const struct bz_embedded bz_scenario_templates[];
 
-/* The commands of `buzzer replay --gdb`: in gdb's own language, and then in Python. */
+/* The commands of `buzzer replay --gdb`: buzzer_gdb.py */
 extern const struct bz_embedded bz_gdb_scripts[];
 
 /* The templates of `buzzer show`: page.html, player.py */

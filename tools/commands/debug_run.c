@@ -123,19 +123,14 @@ int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t sto
 
 /* --- gdb -------------------------------------------------------------------------------------- */
 
-#define SCRIPTS_MAX 2u
-
 struct scratch {
     char folder[64];
-    char scripts[SCRIPTS_MAX][128];
-    uint32_t script_count;
-    char trace[128]; /* empty: the user's own file is used */
+    char script[96];
+    char trace[96]; /* empty: the user's own file is used */
 };
 
 static void remove_scratch(const struct scratch *scratch) {
-    for (uint32_t index = 0; index < scratch->script_count; index++) {
-        unlink(scratch->scripts[index]);
-    }
+    unlink(scratch->script);
     if (scratch->trace[0] != '\0') {
         unlink(scratch->trace);
     }
@@ -149,19 +144,12 @@ static int make_scratch(const char *name, const struct bz_named_run *run, struct
         return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot create a folder in /tmp: %s",
                            strerror(errno));
     }
-    for (const struct bz_embedded *file = bz_gdb_scripts; error[0] == '\0' && file->name != NULL;
-         file++) {
-        char path[sizeof scratch->scripts[0]];
-        snprintf(path, sizeof path, "%s/%.32s", scratch->folder, file->name);
-        strcpy(scratch->scripts[scratch->script_count++], path);
-        if (!bz_file_create(path, file->text, strlen(file->text))) {
-            snprintf(error, sizeof error, "cannot write '%s': %s", path, strerror(errno));
-        }
-    }
-    if (error[0] == '\0' && run->is_token) {
-        char path[sizeof scratch->trace];
-        snprintf(path, sizeof path, "%s/run.json", scratch->folder);
-        strcpy(scratch->trace, path);
+    const char *text = bz_gdb_scripts[0].text;
+    snprintf(scratch->script, sizeof scratch->script, "%s/buzzer_gdb.py", scratch->folder);
+    if (!bz_file_create(scratch->script, text, strlen(text))) {
+        snprintf(error, sizeof error, "cannot write '%s': %s", scratch->script, strerror(errno));
+    } else if (run->is_token) {
+        snprintf(scratch->trace, sizeof scratch->trace, "%s/run.json", scratch->folder);
         (void)bz_trace_write(&run->trace, scratch->trace, error, sizeof error);
     }
     if (error[0] == '\0') {
@@ -214,7 +202,6 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
     static char program[PATH_MAX];
     struct scratch scratch;
     char step[24];
-    char python[sizeof scratch.scripts[1] + 32];
     const char *files[2];
     uint32_t file_count = bz_plugins_files(run->program.scenario, run->program.variant, files);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -227,13 +214,10 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
         return code;
     }
     snprintf(step, sizeof step, "%" PRIu64, stop_step);
-    /* A gdb without Python says so here, and continues. */
-    snprintf(python, sizeof python, "python exec(open('%s').read())", scratch.scripts[1]);
-    const char *arguments[24] = {"gdb",    "-q",     "-x",     scratch.scripts[0],
-                                 "-ex",    python,   "-ex",    "break bz_debug_step",
-                                 "-ex",    "run",    "--args", program,
-                                 "replay", "--once", step};
-    size_t count = 15;
+    const char *arguments[24] = {
+        "gdb",    "-q",    "-x",     scratch.script, "-ex", "break bz_debug_step", "-ex", "run",
+        "--args", program, "replay", "--once",       step};
+    size_t count = 13;
     for (uint32_t index = 0; index < file_count; index++) {
         arguments[count++] = "--plugin";
         arguments[count++] = files[index];

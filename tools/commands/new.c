@@ -214,7 +214,7 @@ int bz_command_new(int argc, char **argv) {
         .args_doc = "variant|scenario NAME",
         .arguments = new.arguments,
         .arguments_max = 2,
-        .missing = "'variant' or 'scenario'",
+        .missing = "the kind ('buzzer new variant NAME')",
         .check = check_arguments,
         .doc =
             "Writes a variant or a scenario that compiles as a plug-in, works, and tests itself, "

@@ -1,10 +1,14 @@
-"""bz bt of `buzzer replay --gdb`: shows the stack of a suspended task, given by name or number.
+"""The commands of `buzzer replay --gdb`, for a gdb with Python: bz tasks, bz bt TASK, bz go STEP. They
+need no debug information of the program.
 
-gdb gets no other registers: for the length of one backtrace, an unwinder says that the frame where
-the program stopped was called by the suspended task. So nothing in the program changes.
+bz bt gives gdb no other registers: for the length of one backtrace, an unwinder says that the frame
+where the program stopped was called by the suspended task. So nothing in the program changes.
 """
 import gdb
 import gdb.unwinder
+
+for setting in ("confirm", "startup-with-shell"):
+    gdb.execute(f"set {setting} off")
 
 REGISTERS = {"i386:x86-64": ("rip", "rsp", "rbp"), "aarch64": ("pc", "sp", "x29")}
 
@@ -38,14 +42,49 @@ unwinder = TaskUnwinder()
 gdb.unwinder.register_unwinder(None, unwinder, True)
 
 
+def text_of_tasks(which):
+    """0: lines for people; 1: for tasks()."""
+    text = gdb.parse_and_eval(f"*((char **)&bz_debug_tasks + {which})")
+    return "" if int(text) == 0 else text.string(errors="replace")
+
+
 def tasks():
     """Number, name, (pc, sp, fp) of each task."""
-    text = gdb.parse_and_eval("*((char **)&bz_debug_tasks + 1)")
-    lines = [] if int(text) == 0 else text.string(errors="replace").splitlines()
-    for line in lines:
+    for line in text_of_tasks(1).splitlines():
         number, rest = line.split(" ", 1)
         name, *registers = rest.rsplit(" ", 3)
         yield int(number), name, tuple(int(register, 16) for register in registers)
+
+
+class Prefix(gdb.Command):
+    """Commands for a run of Buzzer: bz tasks, bz bt TASK, bz go STEP.
+They know the tasks as they were right before the step at which bz_debug_step() stopped."""
+
+    def __init__(self):
+        super().__init__("bz", gdb.COMMAND_USER, prefix=True)
+
+
+class Tasks(gdb.Command):
+    """List the tasks: number, name, state, what they wait for."""
+
+    def __init__(self):
+        super().__init__("bz tasks", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        print((text_of_tasks(0) or "no tasks yet: the run has not begun").rstrip("\n"))
+
+
+class Go(gdb.Command):
+    """Continue, and stop before a later step: bz go STEP."""
+
+    def __init__(self):
+        super().__init__("bz go", gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        if not argument.strip().isdecimal():
+            raise gdb.GdbError("usage: bz go STEP")
+        gdb.execute(f"set var *(unsigned *)&bz_debug_next = {argument.strip()}")
+        gdb.execute("continue")
 
 
 class Backtrace(gdb.Command):
@@ -86,4 +125,5 @@ class Backtrace(gdb.Command):
         return text[start + 1:].rstrip("\n")
 
 
-Backtrace()
+for command in (Prefix, Tasks, Go, Backtrace):
+    command()
