@@ -407,13 +407,8 @@ static void print_json(const struct diff *diff, int code) {
                                              event_of(diff, 1, diff->first)};
     const struct bz_trace_event *event = events[0] != NULL ? events[0] : events[1];
     bz_json_add_bool(root, "equal", is_equal(diff));
-    if (event != NULL) {
-        bz_json_add_number(root, "step", event->step);
-        bz_json_add_number(root, "index", diff->first);
-    } else {
-        bz_json_add_string(root, "step", NULL);
-        bz_json_add_string(root, "index", NULL);
-    }
+    bz_json_add_known(root, "step", event != NULL, event != NULL ? event->step : 0);
+    bz_json_add_known(root, "index", event != NULL, diff->first);
     add_side(diff, 0, root);
     add_side(diff, 1, root);
     struct bz_json *first = bz_json_add_object(root, "first");

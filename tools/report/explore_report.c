@@ -252,25 +252,15 @@ void bz_explore_report_warn(const char *name, const struct bz_explore_report *re
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* Null if it is not known, or unlimited. */
-static void add_known(struct bz_json *object, const char *key, bool is_known, uint64_t number) {
-    if (is_known) {
-        bz_json_add_number(object, key,
-                           number < BZ_TRACE_NUMBER_MAX ? number : BZ_TRACE_NUMBER_MAX);
-    } else {
-        bz_json_add_string(object, key, NULL);
-    }
-}
-
 static void add_bounds(struct bz_json *root, const struct bz_explore_report *report) {
     struct bz_json *bounds = bz_json_add_object(root, "bounds");
     uint32_t delays_max = report->config->delays_max;
-    add_known(bounds, "delays", delays_max != BZ_EXPLORE_UNBOUNDED, delays_max);
+    bz_json_add_known(bounds, "delays", delays_max != BZ_EXPLORE_UNBOUNDED, delays_max);
     bz_json_add_number(bounds, "cancels",
                        report->program->cancel_windows == 0 ? 0 : report->program->cancels_max);
     bz_json_add_number(bounds, "states", report->config->states_max);
-    add_known(bounds, "memory", report->config->memory_max_bytes > 0,
-              report->config->memory_max_bytes);
+    bz_json_add_known(bounds, "memory", report->config->memory_max_bytes > 0,
+                      report->config->memory_max_bytes);
     bz_json_add_number(bounds, "rounds", report->result->rounds);
 }
 
@@ -301,7 +291,7 @@ static void add_reductions(struct bz_json *object, const char *key, uint32_t red
 static void add_proved(struct bz_json *object, const struct bz_explore_result *result) {
     bz_json_add_bool(object, "complete", bz_explore_is_complete(result));
     bz_json_add_bool(object, "every_order", result->is_whole);
-    add_known(object, "proved_deviations", result->rounds > 0, result->rounds - 1);
+    bz_json_add_known(object, "proved_deviations", result->rounds > 0, result->rounds - 1);
 }
 
 struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
@@ -312,13 +302,13 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     bz_json_add_program(root, report->program);
     add_proved(root, result);
     bz_json_add_string(root, "end", ends[result->end]);
-    add_known(root, "schedules", result->has_schedules, result->schedules);
+    bz_json_add_known(root, "schedules", result->has_schedules, result->schedules);
     bz_json_add_number(root, "states", result->states);
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);
     bz_json_add_number(root, "outcomes", result->outcomes);
     bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
-    add_known(root, "depth", result->has_schedules, result->depth);
+    bz_json_add_known(root, "depth", result->has_schedules, result->depth);
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);

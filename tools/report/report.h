@@ -84,6 +84,9 @@ void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *
 bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *finding,
                            const struct bz_variant *variant);
 
+/* Adds a number, cut to what JSON can have; null if it is not known, or unlimited. */
+void bz_json_add_known(struct bz_json *object, const char *key, bool is_known, uint64_t number);
+
 /* Adds a text; null if it is empty. */
 void bz_json_add_text(struct bz_json *object, const char *key, const char *text);
 

@@ -17,6 +17,15 @@ void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest
     bz_json_add_string(object, key, text);
 }
 
+void bz_json_add_known(struct bz_json *object, const char *key, bool is_known, uint64_t number) {
+    if (is_known) {
+        bz_json_add_number(object, key,
+                           number < BZ_TRACE_NUMBER_MAX ? number : BZ_TRACE_NUMBER_MAX);
+    } else {
+        bz_json_add_string(object, key, NULL);
+    }
+}
+
 void bz_json_add_text(struct bz_json *object, const char *key, const char *text) {
     bz_json_add_string(object, key, text[0] != '\0' ? text : NULL);
 }

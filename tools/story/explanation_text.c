@@ -338,11 +338,8 @@ void bz_explanation_print_json(const struct bz_explanation *explanation, int exi
         bz_oracle_demand(explanation->trace.verdict.oracle,
                          explanation->cancel == BZ_STORY_NONE ? NULL : explanation->window));
     bz_json_add_size(root, &explanation->shrunk.after);
-    if (explanation->has_why && why->turning_step != 0) {
-        bz_json_add_number(root, "point_of_no_return", why->turning_step);
-    } else {
-        bz_json_add_string(root, "point_of_no_return", NULL);
-    }
+    bz_json_add_known(root, "point_of_no_return", explanation->has_why && why->turning_step != 0,
+                      why->turning_step);
     if (explanation->has_why) {
         add_choices(root, explanation);
         add_odds(root, why);

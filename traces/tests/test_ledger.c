@@ -187,6 +187,8 @@ Test(ledger, knows_where_each_task_is) {
     is_place(0, BZ_SPAN_WAITING, 2, 5, 2);
     is_place(1, BZ_SPAN_WOKEN, 5, 6, 2);
     is_place(2, BZ_SPAN_STRUCK, 6, 8, 2);
+    cr_assert(ledger.places[2].was_woken, "b was woken before it was cancelled");
+    cr_assert_not(ledger.places[1].was_woken);
     is_place(3, BZ_SPAN_WAITING, 3, UINT64_MAX, 3);
     uint32_t door = bz_trace_find_object(&trace, "door");
     cr_assert_eq(ledger.objects[door].last, 3, "c is the only one in the queue");
