@@ -7,6 +7,7 @@ import asyncio
 import gc
 import inspect
 import itertools
+import re
 import sys
 import warnings
 import weakref
@@ -47,6 +48,16 @@ def _ordered_set(*args):
     return _InOrder(*args) if args else set()
 
 
+def _line(text, most):
+    """In UTF-8, in one line, cut to fit so many bytes and a 0, and without addresses, which differ
+    between two runs."""
+    text = re.sub("[\0-\x1f]", " ", re.sub(" at 0x[0-9a-fA-F]*", "", text))
+    line = text.encode("utf-8", "backslashreplace")
+    if len(line) >= most:
+        line = line[:most - 1].decode("utf-8", "ignore").encode()
+    return line
+
+
 def _nanoseconds(seconds):
     if isinstance(seconds, int):
         whole = seconds * 1_000_000_000
@@ -80,6 +91,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._spawns = False  # the next task may be cancelled from outside
         self._objects = {}  # id of a watched primitive: it, and what reports to the judge
         self._object_names = {}
+        self._failed = []  # weak references to tasks that ended with an exception
         self._scopes = {}  # task: the watched timeout scope that it is in
         self._old_hooks = None
 
@@ -117,10 +129,13 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _main_done(self, task):
         if task.cancelled():
-            self._object_to("assertion", task.number, "the test was cancelled: it awaits a task "
+            self._violate("assertion", task.number, "the test was cancelled: it awaits a task "
                             "into which a cancel was injected, or it cancels itself")
         elif task.exception() is not None:
-            self._object_to("assertion", task.number, where.sentence_of(task.exception()))
+            self._violate("assertion", task.number, where.sentence_of(task.exception()))
+
+    def _has_failed(self, task):
+        self._failed.append(weakref.ref(task))
 
     def _goes_on(self, task):
         self._gone_on[task.number] = where.of_task(task)
@@ -139,21 +154,22 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
             else:
                 text = "; it, or what it calls, caught the CancelledError and left the handler"
                 remedy = " (raise it again, or refuse it by Task.uncancel())"
-            self._object_to("cancel-delivered", task.number,
+            self._violate("cancel-delivered", task.number,
                             f"{task.get_name()} was cancelled{text}; {waited}: the cancel was "
                             f"swallowed{remedy}")
 
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
-        for task in self._unretrieved():
-            self.call_exception_handler({"message": UNRETRIEVED, "exception": task.exception(),
-                                         "future": task})
+        for task in [reference() for reference in self._failed]:
+            if task is not None and task._log_traceback:  # nothing has asked for its exception
+                self.call_exception_handler({"message": UNRETRIEVED, "future": task,
+                                             "exception": task.exception()})
         left = self._left()
         if left and self._main.done() and self._can_go_on:
             named = ", ".join(f"{task.get_name()} ({where.of_task(task) or 'not started'})"
                               for task in left[:NAMED_MAX])
             more = ", ..." if len(left) > NAMED_MAX else ""
-            self._object_to("leak", left[0].number,
+            self._violate("leak", left[0].number,
                             f"the test has ended, and {len(left)} "
                             f"task{'s go' if len(left) > 1 else ' goes'} on, which asyncio.run() "
                             f"would cancel: {named}{more}")
@@ -164,6 +180,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
             self._close(left)
         asyncio._set_running_loop(None)
         self._scopes.clear()
+        self._failed.clear()
         for primitive, _ in self._objects.values():
             _watch.restore(primitive)
         self._objects.clear()
@@ -189,6 +206,12 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         finally:
             sys.unraisablehook = unraisable
 
+    def _violate(self, oracle, task, message):
+        self._report(oracle, task, _line(message, _native.MESSAGE_BYTES))
+
+    def _end_without_verdict(self, sentence):
+        self._end_run(_line(sentence, _native.REFUSAL_BYTES))
+
     def _refuse(self, sentence):
         """The run has no verdict: the test is at fault, or what it calls."""
         text = f"{sentence} ({where.of_caller()})"
@@ -201,7 +224,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
 
     def _callback_failed(self, exception, callback, args, handle):
         if isinstance(exception, (SystemExit, KeyboardInterrupt)):
-            self._object_to("assertion", self._running,
+            self._violate("assertion", self._running,
                             f"it would end the program: {where.sentence_of(exception)}")
         else:
             text = asyncio.format_helpers._format_callback_source(callback, args)
@@ -271,7 +294,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
             text = f"{task.get_name()} ended with an exception that nobody retrieved"
         if exception is not None:
             text += ": " + where.sentence_of(exception)
-        self._object_to("assertion", getattr(task, "number", self._running), text)
+        self._violate("assertion", getattr(task, "number", self._running), text)
 
     def get_exception_handler(self):
         return self._handler

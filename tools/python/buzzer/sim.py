@@ -1,4 +1,4 @@
-"""What a test is given: its view of the simulation."""
+"""The argument of a test: its view of the simulation."""
 import operator
 import sys
 
@@ -11,7 +11,7 @@ class Sim:
         self._permits = permits or {}  # by the name of the object
 
     def watch(self, primitive, **about):
-        """Tells the judge of what the program does with a primitive; returns it.
+        """Reports what the program does with a primitive to the judge; returns it.
 
         See buzzer.watch.watch() for kind=, name=, claims= and the rest."""
         if about.get("permits") is None and about.get("name") in self._permits:
@@ -42,7 +42,7 @@ class Sim:
 
     def check(self, condition, message):
         if not condition:
-            self._loop._object_to("assertion", self._loop._running, str(message))
+            self._loop._violate("assertion", self._loop._running, str(message))
 
     def draw(self, what, label="draw"):
         """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of

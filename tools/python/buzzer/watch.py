@@ -322,9 +322,9 @@ def watch_queue(make, primitive, kind, *, loop, name, maxsize=None, order=None):
         if status != OK:
             return 0
         if is_heap and primitive._queue and primitive._queue[0] < item:
-            loop._object_to("item-order", loop._running,
-                            f"a get of '{name}' returned {item!r}, although "
-                            f"{primitive._queue[0]!r} is less")
+            loop._violate("item-order", loop._running,
+                          f"a get of '{name}' returned {item!r}, although "
+                          f"{primitive._queue[0]!r} is less")
         return ledger.take(item)
 
     def put(is_try):

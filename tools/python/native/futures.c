@@ -13,7 +13,7 @@ struct reader {
 };
 
 static PyObject *cancelled_error; /* asyncio.CancelledError */
-static struct reader state_of, exception_of, waiter_of, must_cancel_of, logs_of;
+static struct reader state_of, exception_of, waiter_of, must_cancel_of;
 static PyObject *text_pending, *text_finished, *text_cancelled;
 
 static bool find(struct reader *reader, PyObject *type, const char *name) {
@@ -42,7 +42,7 @@ bool bz_py_futures_init(void) {
     return future != NULL && task != NULL && cancelled_error != NULL && text_pending != NULL &&
            text_finished != NULL && text_cancelled != NULL && find(&state_of, future, "_state") &&
            find(&exception_of, future, "_exception") && find(&waiter_of, task, "_fut_waiter") &&
-           find(&must_cancel_of, task, "_must_cancel") && find(&logs_of, future, "_log_traceback");
+           find(&must_cancel_of, task, "_must_cancel");
 }
 
 /* A new reference; NULL without an exception: it has no such attribute. */
@@ -81,18 +81,10 @@ enum bz_status bz_py_future_outcome(PyObject *future) {
     return has_failed ? BZ_FAILED : BZ_OK;
 }
 
-static bool is_true(const struct reader *reader, PyObject *object) {
-    PyObject *value = read_attribute(reader, object);
+bool bz_py_task_must_cancel(PyObject *task) {
+    PyObject *value = read_attribute(&must_cancel_of, task);
     Py_XDECREF(value);
     return value == Py_True;
-}
-
-bool bz_py_task_must_cancel(PyObject *task) {
-    return is_true(&must_cancel_of, task);
-}
-
-bool bz_py_future_is_unretrieved(PyObject *future) {
-    return is_true(&logs_of, future);
 }
 
 PyObject *bz_py_task_waiter(PyObject *task) {

@@ -1,7 +1,7 @@
 /* Loop: the type, the reports of the program to the judge, and the end of a run. */
 #include "tools/python/native/loop.h"
 
-#include <string.h>
+#include <stdio.h>
 #include <structmember.h> /* after Python.h */
 
 #include "scenarios/program/script.h"
@@ -15,55 +15,16 @@ static PyObject *future_type; /* asyncio.Future */
 /* --- what the program says to the judge --------------------------------------------------------
  */
 
-/* The length of " at 0x7f00", which differs between two runs; 0: none. */
-static size_t address_at(const char *text) {
-    static const char begin[] = " at 0x";
-    size_t length = sizeof begin - 1;
-    if (strncmp(text, begin, length) != 0) {
-        return 0;
-    }
-    return length + strspn(text + length, "0123456789abcdefABCDEF");
-}
-
-/* The text in UTF-8, cut to fit a message between two characters, in one line, without addresses.
- */
-static bool copy_text(PyObject *text, char *copy, size_t bytes) {
-    PyObject *encoded = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
-    if (encoded == NULL) {
-        return false;
-    }
-    size_t length = (size_t)PyBytes_GET_SIZE(encoded);
-    const char *from = PyBytes_AS_STRING(encoded);
-    size_t used = 0;
-    for (size_t index = 0; index < length && used + 1 < bytes; index++) {
-        size_t address = address_at(from + index);
-        if (address > 0) {
-            index += address - 1;
-        } else {
-            copy[used++] = (unsigned char)from[index] < ' ' ? ' ' : from[index];
-        }
-    }
-    bool is_cut = used + 1 == bytes;
-    while (is_cut && used > 0 && ((unsigned char)copy[--used] & 0xc0u) == 0x80) {
-    }
-    copy[used] = '\0';
-    Py_DECREF(encoded);
-    return true;
-}
-
-/* _object_to(oracle, task number, message): a violation. */
-static PyObject *loop_object_to(PyObject *self, PyObject *args) {
-    const char *oracle;
-    PyObject *message;
+/* _report(oracle, task number, message): a violation. */
+static PyObject *loop_report(PyObject *self, PyObject *args) {
+    const char *oracle, *message;
     unsigned task;
-    char text[BZ_MESSAGE_BYTES];
-    if (!PyArg_ParseTuple(args, "sIU", &oracle, &task, &message) ||
-        !copy_text(message, text, sizeof text)) {
+    if (!PyArg_ParseTuple(args, "sIy", &oracle, &task, &message)) {
         return NULL;
     }
     struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
     if (judge != NULL && bz_oracle_index(oracle) < bz_oracle_count) {
-        bz_judge_violate(judge, oracle, task, 0, "%s", text);
+        bz_judge_violate(judge, oracle, task, 0, "%s", message);
     }
     Py_RETURN_NONE;
 }
@@ -173,33 +134,15 @@ static PyObject *loop_left(PyObject *self, PyObject *unused) {
     return list;
 }
 
-/* _unretrieved(): the tasks that still exist and ended with an exception which no task has asked
- * for, in order. */
-static PyObject *loop_unretrieved(PyObject *self, PyObject *unused) {
-    const struct bz_py_loop *loop = (struct bz_py_loop *)self;
-    PyObject *list = PyList_New(0);
-    Py_ssize_t count = loop->failed == NULL ? 0 : PyList_GET_SIZE(loop->failed);
-    (void)unused;
-    for (Py_ssize_t index = 0; list != NULL && index < count; index++) {
-        PyObject *task = PyObject_CallNoArgs(PyList_GET_ITEM(loop->failed, index));
-        if (task == NULL || (task != Py_None && bz_py_future_is_unretrieved(task) &&
-                             PyList_Append(list, task) != 0)) {
-            Py_CLEAR(list);
-        }
-        Py_XDECREF(task);
-    }
-    return list;
-}
-
-/* _end_without_verdict(sentence): the first one stands. */
-static PyObject *loop_end_without_verdict(PyObject *self, PyObject *sentence) {
+/* _end_run(sentence): without a verdict. The first one stands. */
+static PyObject *loop_end_run(PyObject *self, PyObject *sentence) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
-    char text[BZ_PY_REFUSAL_BYTES];
-    if (!copy_text(sentence, text, sizeof text)) {
+    const char *text = PyBytes_AsString(sentence);
+    if (text == NULL) {
         return NULL;
     }
     if (loop->judge != NULL && loop->refusal[0] == '\0') {
-        memcpy(loop->refusal, text, sizeof text);
+        snprintf(loop->refusal, sizeof loop->refusal, "%s", text);
     }
     Py_RETURN_NONE;
 }
@@ -267,7 +210,6 @@ void bz_py_loop_end(struct bz_py_loop *loop) {
             Py_CLEAR(loop->tasks[index]);
         }
     }
-    Py_CLEAR(loop->failed);
     Py_CLEAR(loop->sleep);
 }
 
@@ -307,7 +249,6 @@ static int loop_traverse(PyObject *self, visitproc visit, void *arg) {
     for (uint32_t index = 0; index < loop->task_count; index++) {
         Py_VISIT(loop->tasks[index]);
     }
-    Py_VISIT(loop->failed);
     Py_VISIT(loop->sleep);
     Py_VISIT(loop->dict);
     Py_VISIT(Py_TYPE(self));
@@ -343,15 +284,14 @@ static PyMethodDef loop_methods[] = {
      NULL},
     {"_call_at_ns", (PyCFunction)(void (*)(void))bz_py_call_at_ns, METH_FASTCALL | METH_KEYWORDS,
      NULL},
-    {"_object_to", loop_object_to, METH_VARARGS, NULL},
+    {"_report", loop_report, METH_VARARGS, NULL},
     {"_draw", loop_draw, METH_VARARGS, NULL},
     {"_say_draw", loop_say_draw, METH_O, NULL},
     {"_draw_program", loop_draw_program, METH_VARARGS, NULL},
     {"_protect", loop_protect, METH_O, NULL},
     {"_set_helper", loop_set_helper, METH_O, NULL},
     {"_left", loop_left, METH_NOARGS, NULL},
-    {"_unretrieved", loop_unretrieved, METH_NOARGS, NULL},
-    {"_end_without_verdict", loop_end_without_verdict, METH_O, NULL},
+    {"_end_run", loop_end_run, METH_O, NULL},
     {"create_future", loop_create_future, METH_NOARGS, "A future of this loop."},
     {"get_debug", loop_get_debug, METH_NOARGS, NULL},
     {"set_debug", (PyCFunction)(void (*)(void))loop_set_debug, METH_VARARGS | METH_KEYWORDS, NULL},
@@ -406,5 +346,7 @@ bool bz_py_loop_init(PyObject *module) {
     bz_py_loop_type = (PyTypeObject *)PyType_FromSpec(&loop_spec);
     return text_loop != NULL && future_type != NULL && bz_py_loop_type != NULL &&
            bz_py_ready_init() && bz_py_steps_init() &&
+           PyModule_AddIntConstant(module, "MESSAGE_BYTES", BZ_MESSAGE_BYTES) == 0 &&
+           PyModule_AddIntConstant(module, "REFUSAL_BYTES", BZ_PY_REFUSAL_BYTES) == 0 &&
            PyModule_AddObjectRef(module, "Loop", (PyObject *)bz_py_loop_type) == 0;
 }

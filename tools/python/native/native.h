@@ -82,7 +82,6 @@ struct bz_py_loop {
     uint32_t
         woken; /* the running task's wait was over before it began: reported after the suspend */
     enum bz_status woken_status;
-    PyObject *failed;     /* a list: weak references to tasks that ended with an exception */
     uint32_t steps_after; /* the end of the test */
     uint64_t chaos; /* what os.urandom() and the like continue from; 0: nothing was drawn yet */
     bool is_random_drawn; /* the state of the module random */
@@ -238,8 +237,6 @@ enum bz_py_state { BZ_PY_PENDING, BZ_PY_FINISHED, BZ_PY_CANCELLED, BZ_PY_UNKNOWN
 enum bz_py_state bz_py_future_state(PyObject *future);
 /* The result of an await of the future. */
 enum bz_status bz_py_future_outcome(PyObject *future);
-/* It has an exception that no task has asked for. */
-bool bz_py_future_is_unretrieved(PyObject *future);
 
 bool bz_py_task_must_cancel(PyObject *task);
 /* True if the code of a suspended task is in a handler of a CancelledError: in `except`, `finally`

@@ -64,17 +64,6 @@ static enum bz_wait wait_of(const struct bz_py_loop *loop, PyObject *future) {
     return is_join ? BZ_WAIT_JOIN : BZ_WAIT_FUTURE;
 }
 
-/* Notes a task that failed: its exception may still be asked for. */
-static bool note_failed(struct bz_py_loop *loop, PyObject *self) {
-    if (loop->failed == NULL) {
-        loop->failed = PyList_New(0);
-    }
-    PyObject *reference = loop->failed == NULL ? NULL : PyWeakref_NewRef(self, NULL);
-    bool is_ok = reference != NULL && PyList_Append(loop->failed, reference) == 0;
-    Py_XDECREF(reference);
-    return is_ok;
-}
-
 /* The message of the loop in Python about a task. */
 static bool call_loop(struct bz_py_loop *loop, const char *method, PyObject *self) {
     PyObject *result = PyObject_CallMethod((PyObject *)loop, method, "O", self);
@@ -99,7 +88,7 @@ static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_t
 
 static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
     enum bz_status status = bz_py_future_outcome(self);
-    bool is_ok = status != BZ_FAILED || note_failed(loop, self);
+    bool is_ok = status != BZ_FAILED || call_loop(loop, "_has_failed", self);
     if (status == BZ_OK && task->goes_on) {
         is_ok = call_loop(loop, "_has_swallowed", self) && is_ok;
     }

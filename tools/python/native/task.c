@@ -85,22 +85,12 @@ static void report(PyObject *self, enum bz_event_kind kind, enum bz_status statu
 
 static PyObject *call_base(const char *name, PyObject *self, PyObject *args, PyObject *kwargs) {
     PyObject *method = PyObject_GetAttrString((PyObject *)base, name);
-    PyObject *all = PyTuple_New(PyTuple_GET_SIZE(args) + 1);
-    if (method == NULL || all == NULL) {
-        Py_XDECREF(method);
-        Py_XDECREF(all);
-        return NULL;
-    }
-    Py_INCREF(self);
-    PyTuple_SET_ITEM(all, 0, self);
-    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(args); index++) {
-        PyObject *item = PyTuple_GET_ITEM(args, index);
-        Py_INCREF(item);
-        PyTuple_SET_ITEM(all, index + 1, item);
-    }
-    PyObject *result = PyObject_Call(method, all, kwargs);
-    Py_DECREF(method);
-    Py_DECREF(all);
+    PyObject *first = method == NULL ? NULL : PyTuple_Pack(1, self);
+    PyObject *all = first == NULL ? NULL : PySequence_Concat(first, args);
+    PyObject *result = all == NULL ? NULL : PyObject_Call(method, all, kwargs);
+    Py_XDECREF(all);
+    Py_XDECREF(first);
+    Py_XDECREF(method);
     return result;
 }
 
