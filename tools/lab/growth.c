@@ -38,9 +38,7 @@ struct cell {
     struct bz_program program;
     struct bz_world *world;
     uint64_t next_seed;
-    double step_ns;    /* of the best repeat */
-    uint64_t began_ns; /* of the first run, and when its first step began */
-    uint64_t first_step_ns;
+    double step_ns; /* of the best repeat */
 };
 
 struct row {
@@ -104,25 +102,13 @@ static int run_once(struct cell *cell, const char *command) {
                                         : "the run was cut short");
 }
 
-static bool note_first_step(void *context, struct bz_world *world, uint32_t step) {
-    struct cell *cell = context;
-    (void)world;
-    cell->first_step_ns = step == 1 ? bz_thread_cpu_ns() : cell->first_step_ns;
-    return true;
-}
-
-/* The first run, from nothing: it allocates. */
+/* The first run, which allocates, is not measured. */
 static int start(struct cell *cell, const char *command) {
-    struct bz_world_watch watch = {.before_step = note_first_step, .context = cell};
-    cell->began_ns = bz_thread_cpu_ns();
     if (!bz_program_measure(&cell->program)) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "out of memory for a profile");
     }
     cell->world = bz_lack_check(bz_program_new_world(&cell->program), "a world to run in");
-    bz_world_watch(cell->world, &watch);
-    int code = run_once(cell, command);
-    bz_world_watch(cell->world, NULL);
-    return code;
+    return run_once(cell, command);
 }
 
 static int repeat_runs(struct cell *cell, const char *command) {
@@ -266,24 +252,19 @@ static double ratio(const struct row *row, size_t size) {
     return row->cells[size].step_ns / row->cells[0].step_ns;
 }
 
-static double start_ms(const struct cell *cell) {
-    return (double)(cell->first_step_ns - cell->began_ns) / 1e6;
-}
-
 static void print_text(const struct scale *scale) {
     printf("ns/step by tasks     ");
     for (size_t size = 0; size < scale->size_count; size++) {
         printf("%9u", sizes[size]);
     }
-    printf("  %u:%u  start\n", sizes[scale->size_ratio], sizes[0]);
+    printf("  %u:%u\n", sizes[scale->size_ratio], sizes[0]);
     for (size_t index = 0; index < scale->row_count; index++) {
         const struct row *row = &scale->rows[index];
         printf("%-9s%-12s", row->program, row->strategy);
         for (size_t size = 0; size < scale->size_count; size++) {
             printf("%9.1f", row->cells[size].step_ns);
         }
-        printf("%7.2f%7.1f ms\n", ratio(row, scale->size_ratio),
-               start_ms(&row->cells[scale->size_ratio]));
+        printf("%7.2f\n", ratio(row, scale->size_ratio));
     }
     for (unsigned kind = 0; kind < CROWD_KINDS; kind++) {
         printf("\n%-21s%12s%12s%12s\n", crowd_names[kind], "bytes each", "MiB in all", "ns each");
@@ -295,8 +276,8 @@ static void print_text(const struct scale *scale) {
     }
     printf(
         "\nProcessor time; the best of %u repeats of %u steps. waiting: 2 permits; ready: as many "
-        "as tasks.\nstart: from nothing to the first step, %u tasks.\n",
-        REPEATS, REPEAT_STEPS, sizes[scale->size_ratio]);
+        "as tasks.\n",
+        REPEATS, REPEAT_STEPS);
 }
 
 static const struct bz_option options[] = {
