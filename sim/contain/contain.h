@@ -3,7 +3,7 @@
  *
  *     bz_child_start(&child, &contain, judge, run, context)     forks; the child calls run(context)
  *     while (bz_child_look(&child, &death) == BZ_CHILD_RUNS)    never blocks
- *         poll() for bz_child_fd(&child), at most BZ_CHILD_LOOK_MS
+ *         bz_child_wait()                                       at most BZ_CHILD_LOOK_MS
  *
  * Writes of the child outside of shared memory are lost. In the child, standard output
  * goes to standard error, so that a report on standard output stays whole.

@@ -4,8 +4,6 @@
 
 #include "sim/model/history.h"
 
-#define BZ_HISTORY_NOBODY UINT32_MAX
-
 /* --- sets of configurations ------------------------------------------------------------------- */
 
 /* A configuration is a row of words: the clients whose unfinished operation has taken effect, as

@@ -39,11 +39,6 @@ static inline uint64_t bz_queue_expected_size(const struct bz_judged_queue *queu
     return bz_queue_items(queue)->permits - bz_queue_items(queue)->holders;
 }
 
-/* Items that woken getters may hold already. */
-static inline uint32_t bz_queue_in_hand(const struct bz_judged_queue *queue) {
-    return bz_queue_is_exact(queue) ? 0 : bz_queue_items(queue)->woken;
-}
-
 static inline bool bz_queue_knows(const struct bz_judged_queue *queue, uint64_t value) {
     return value != 0 && value <= queue->item_count;
 }
