@@ -91,6 +91,8 @@ struct bz_sums {
 
 struct bz_judge {
     struct bz_shadow shadow;
+
+    /* Of a run: it begins with 0 in all of these, from `call` to before `config`. */
     struct bz_event call; /* the call that is held back, see judge.c; kind 0: none */
     uint32_t loop_calls;  /* the object of a call by the loop that was noted; 0: none */
     uint8_t over;         /* enum bz_op: it has returned at once, and is being judged */
@@ -102,53 +104,51 @@ struct bz_judge {
     const char *where;         /* of the next suspend */
     struct bz_refusal refused; /* the first of this step that holds, or the last */
     struct bz_debt debt;
-
-    /* Choices. */
-    struct bz_judge_config config;
-    struct bz_sums *sums; /* of the runs that measure a profile, until it is there; else NULL */
-    bool measures_twice;  /* each of them: code in this process may write anywhere */
-    const struct bz_strategy *strategy; /* of this run */
-    void *strategy_state;
-    size_t strategy_bytes;
-    struct bz_tape tape;
     uint64_t seed;
     uint32_t cancel_gap; /* points that pass before the next cancel() */
     uint32_t cancels_left;
     uint32_t jump_gap;
-    uint64_t lag_ns;     /* of all jumps so far */
     uint32_t clock_step; /* the last step before which the clock advanced */
-    bool is_lag_refused; /* a jump did not come, because of lag_max_ns */
+    uint64_t lag_ns;     /* of all jumps so far */
     uint32_t point;      /* cancel points since step point_step - 1 */
     uint32_t point_step;
     uint32_t last_woken;    /* task; 0: none */
     uint32_t injected_step; /* the step of the last injected cancel; 0: none */
-    uint32_t *draws;        /* draws so far, by task */
+    bool is_lag_refused;    /* a jump did not come, because of lag_max_ns */
+    bool is_setup_fixed;    /* no draw and no cancel since the run began */
+    bool strategy_reads;    /* the names of ready handles, in this run */
+    bool is_stopped;
+    bool is_ended; /* by bz_judge_end() */
+    bool is_cut;   /* by bz_judge_cut() */
+    enum bz_run_end end;
+    uint32_t pause_at; /* the last step before bz_judge_goes_on(); 0 when the run has stopped */
+    uint32_t strike_count;
+    uint16_t strikes[BZ_STRIKES_MAX]; /* see bz_judge_strikes() */
+
+    /* Of all runs. */
+    struct bz_judge_config config;
+    struct bz_violation violation; /* of the last run */
+    struct bz_sums *sums; /* of the runs that measure a profile, until it is there; else NULL */
+    bool measures_twice;  /* each of them: code in this process may write anywhere */
+    bool is_void;         /* by bz_judge_void(): the run is made again, or has been */
+    const struct bz_strategy *strategy; /* of this run */
+    void *strategy_state;
+    size_t strategy_bytes;
+    struct bz_tape tape;
+    uint32_t *draws; /* draws so far, by task */
     uint32_t draws_capacity;
-    bool is_setup_fixed; /* no draw and no cancel since the run began */
-    bool strategy_reads; /* the names of ready handles, in this run */
-    struct bz_cancel_candidate *candidates;
     uint32_t candidates_capacity;
+    struct bz_cancel_candidate *candidates;
     uint32_t last_candidate;   /* the number of a task, minus 1: see has_candidate() */
     struct bz_profile profile; /* what config.profile points to, once there is one */
+    const volatile sig_atomic_t *stop;
+    struct bz_run_stats stats;
+    struct bz_overtime overtime;
 
     /* All of the judge but its shadow state lies here, this struct included. The mapping is shared
      * with child processes, so the judge outlives code that it judges there (bz_judge_died()). */
     struct bz_mem *mem;
     struct bz_event_log *log; /* NULL before the first recording */
-
-    /* The end. */
-    bool is_stopped;
-    bool is_ended; /* by bz_judge_end() */
-    bool is_cut;   /* by bz_judge_cut() */
-    bool is_void;  /* by bz_judge_void(): the run is made again, or has been */
-    enum bz_run_end end;
-    uint32_t pause_at; /* the last step before bz_judge_goes_on(); 0 when the run has stopped */
-    const volatile sig_atomic_t *stop;
-    struct bz_violation violation;
-    struct bz_run_stats stats;
-    uint16_t strikes[BZ_STRIKES_MAX]; /* see bz_judge_strikes() */
-    uint32_t strike_count;
-    struct bz_overtime overtime;
 };
 
 /* Begins a run: bz_judge_run() without the source. The second begins only its choices, for a shadow

@@ -170,64 +170,44 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
 }
 
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {
-    bool has_strategy = choose_strategy(judge, start);
-    const struct bz_strategy *strategy = judge->strategy;
-    __atomic_store_n(&last_begun, judge, __ATOMIC_RELAXED);
-    bz_tape_clear(&judge->tape);
-    if (has_strategy) {
-        strategy->begin(judge->strategy_state,
-                        &(struct bz_strategy_start){.seed = start->seed,
-                                                    .tape = start->tape,
-                                                    .profile = judge->config.profile,
-                                                    .answers = judge->config.answers,
-                                                    .context = start->context,
-                                                    .has_yielded = has_yielded,
-                                                    .is_woken = is_woken,
-                                                    .last_woken = &judge->last_woken,
-                                                    .judge = judge});
-    }
-    judge->strategy_reads = has_strategy && bz_strategy_reads(strategy, judge->strategy_state);
-    if (judge->draws_capacity > 0) {
-        memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
-    }
-    judge->seed = start->seed;
-    judge->digest = BZ_DIGEST_SEED;
-    judge->now_ns = 0;
-    judge->step = 0;
-    judge->point = 0;
-    judge->point_step = 0;
-    judge->last_woken = 0;
-    judge->injected_step = 0;
-    judge->cancels_left =
-        judge->config.cancel_windows == 0 || !has_strategy ? 0 : judge->config.cancels_max;
-    judge->cancel_gap =
-        judge->cancels_left == 0 ? BZ_GAP_NEVER : strategy->cancel_gap(judge->strategy_state);
-    judge->jump_gap = has_strategy ? strategy->jump_gap(judge->strategy_state) : BZ_GAP_NEVER;
-    judge->lag_ns = 0;
-    judge->clock_step = 0;
-    judge->is_lag_refused = false;
-    judge->progress_step = 0;
-    judge->pause_at = 0;
-    judge->end = BZ_RUN_PASSED;
-    judge->is_stopped = false;
-    judge->is_ended = false;
-    judge->is_cut = false;
+    const size_t first = offsetof(struct bz_judge, call);
+    memset((char *)judge + first, 0, offsetof(struct bz_judge, config) - first);
     judge->violation.oracle = NULL;
-    judge->sink = start->sink;
-    judge->where = NULL;
-    judge->call.kind = 0;
-    judge->loop_calls = 0;
-    judge->refused.guards = 0;
-    judge->debt.task = 0;
     judge->overtime.is_on = false;
     judge->overtime.has_been = false;
     judge->overtime.is_livelock = false;
+    judge->digest = BZ_DIGEST_SEED;
+    judge->seed = start->seed;
+    judge->sink = start->sink;
     judge->is_setup_fixed = true;
     judge->stats.runs++;
-    judge->strike_count = 0;
-    if (!has_strategy) {
-        bz_judge_lacks(judge, NULL, "the state of a strategy");
+    bz_tape_clear(&judge->tape);
+    if (judge->draws_capacity > 0) {
+        memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
     }
+    judge->cancel_gap = BZ_GAP_NEVER;
+    judge->jump_gap = BZ_GAP_NEVER;
+    if (!choose_strategy(judge, start)) {
+        bz_judge_lacks(judge, NULL, "the state of a strategy");
+        return;
+    }
+    const struct bz_strategy *strategy = judge->strategy;
+    strategy->begin(judge->strategy_state,
+                    &(struct bz_strategy_start){.seed = start->seed,
+                                                .tape = start->tape,
+                                                .profile = judge->config.profile,
+                                                .answers = judge->config.answers,
+                                                .context = start->context,
+                                                .has_yielded = has_yielded,
+                                                .is_woken = is_woken,
+                                                .last_woken = &judge->last_woken,
+                                                .judge = judge});
+    judge->strategy_reads = bz_strategy_reads(strategy, judge->strategy_state);
+    judge->cancels_left = judge->config.cancel_windows == 0 ? 0 : judge->config.cancels_max;
+    if (judge->cancels_left > 0) {
+        judge->cancel_gap = strategy->cancel_gap(judge->strategy_state);
+    }
+    judge->jump_gap = strategy->jump_gap(judge->strategy_state);
 }
 
 void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores_starvation) {
