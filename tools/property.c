@@ -116,7 +116,7 @@ static int run_in_child(size_t count, const char **words) {
         int code = bz_cli_main((int)count, (char **)(uintptr_t)words);
         fflush(stdout);
         fflush(stderr);
-        _exit(code == BZ_EXIT_OK ? bz_cli_replay_verdict : code);
+        _exit(code == BZ_EXIT_OK ? bz_caller.verdict : code);
     }
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
@@ -199,8 +199,8 @@ int bz_check(const struct bz_check *check) {
     }
     ssize_t length = readlink("/proc/self/exe", own_name + 1, sizeof own_name - 2);
     own_name[length > 0 ? length + 1 : 1] = '\0';
-    bz_cli_replay = "BUZZER_REPLAY=";
-    bz_cli_replay_after = own_name;
+    bz_caller.replay = "BUZZER_REPLAY=";
+    bz_caller.replay_after = own_name;
     if (input != NULL && input[0] != '\0') {
         return replay(check, input);
     }

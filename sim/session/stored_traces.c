@@ -12,6 +12,19 @@
 #include "sim/session/transfer.h"
 #include "traces/text.h"
 
+/* Its token, if the seed of the trace leads to it. */
+static void name_run(struct bz_stored_failure *failure, const struct bz_program *program) {
+    const struct bz_trace *record = &failure->record;
+    struct bz_trace again;
+    struct bz_replay_report report;
+    bz_trace_init(&again);
+    if (bz_record(program, record->seed, &again, &report) && again.digest == record->digest) {
+        bz_token_format(program, record->seed, record->digest, failure->token,
+                        sizeof failure->token);
+    }
+    bz_trace_fini(&again);
+}
+
 /* Takes over the record of the run: after a strict replay that is the trace. */
 static void keep_failed(struct bz_stored *stored, const char *path, struct bz_trace *trace,
                         struct bz_carry *carry) {
@@ -34,6 +47,9 @@ static void keep_failed(struct bz_stored *stored, const char *path, struct bz_tr
     struct bz_trace *record = carry->is_strict ? trace : &carry->record;
     failure->record = *record; /* with all that it owns */
     bz_trace_init(record);
+    if (failure->is_same_run) {
+        name_run(failure, &carry->program);
+    }
 }
 
 static void count(struct bz_stored *stored, const char *path, struct bz_trace *trace,

@@ -20,6 +20,7 @@
 
 #include "sim/program/catalog.h"
 #include "sim/program/program.h"
+#include "sim/program/token.h"
 #include "sim/session/folder.h"
 #include "traces/trace.h"
 
@@ -28,8 +29,9 @@
 
 struct bz_stored_failure {
     char path[PATH_MAX];
-    bool is_as_recorded; /* the same oracle and object */
-    bool is_same_run;    /* as the trace has it: a replay needs no --variant */
+    bool is_as_recorded;        /* the same oracle and object */
+    bool is_same_run;           /* as the trace has it: a replay needs no --variant */
+    char token[BZ_TOKEN_BYTES]; /* of the run; empty: only the trace leads to it */
     char oracle[BZ_TRACE_NAME_BYTES_MAX + 1];
     char object[BZ_TRACE_NAME_BYTES_MAX + 1]; /* empty: none */
     char message[BZ_TRACE_TEXT_BYTES_MAX + 1];

@@ -22,10 +22,7 @@ struct bz_catalog bz_cli_catalog = {.scenarios = bz_scenarios,
                                     .is_foreign = bz_plugins_is_foreign,
                                     .contain = {.stop = &bz_interrupt_requested}};
 
-const char *bz_cli_program = "buzzer";
-const char *bz_cli_replay = "buzzer replay";
-int bz_cli_replay_verdict = BZ_EXIT_OK;
-const char *bz_cli_replay_after = "";
+struct bz_caller bz_caller = {.program = "buzzer", .replay = "buzzer replay", .replay_after = ""};
 
 /* Runs at exit, because a usage error and --help end the process. A failed write fails the command,
  * whatever its exit code was. */
@@ -87,12 +84,10 @@ int bz_cli_end(int code) {
     return code;
 }
 
-const bool *bz_cli_was_refused;
-
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_list arguments;
     char message[1024]; /* for the document of an ending without results */
-    bool is_bad_input = bz_cli_was_refused != NULL && *bz_cli_was_refused;
+    bool is_bad_input = bz_caller.was_refused != NULL && *bz_caller.was_refused;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);

@@ -47,15 +47,27 @@ void bz_commands_help(void);
 /* All scenarios and variants, including those of loaded plug-ins (plugins.h). */
 extern struct bz_catalog bz_cli_catalog;
 
-/* How the user calls the program, "buzzer", and how a run is replayed, "buzzer replay": the begin
- * of messages, and of the commands that are printed for the user to copy. A replay that ends with
- * '=' sets a variable of the environment. */
-extern const char *bz_cli_program;
-extern const char *bz_cli_replay;
-extern const char *bz_cli_replay_after; /* what comes after the run, "" or " ./mytest" */
+struct bz_json;
 
-/* The exit status of the run that `replay` made again, as a new run; 0 until then. */
-extern int bz_cli_replay_verdict;
+/* Who calls the program. A test of another program and the module for Python set it before
+ * bz_cli_main(). */
+struct bz_caller {
+    /* How the user calls the program, "buzzer", and how a run is replayed, "buzzer replay": the
+     * begin of messages, and of the commands that are printed for the user to copy. A replay that
+     * ends with '=' sets a variable of the environment. */
+    const char *program;
+    const char *replay;
+    const char *replay_after; /* what comes after the run, "" or " ./mytest" */
+    /* Set by a runtime (sim/program/scenario.h), for all processes: a run has ended without a
+     * verdict because the test does what no simulation can follow. NULL: no place is known. */
+    const bool *was_refused;
+    /* Takes the results of `run` and `replay`, which are printed as text then, if at all. NULL:
+     * they are printed as --json says. */
+    void (*take_results)(const struct bz_json *document);
+    int verdict; /* the exit status of the run that `replay` made again, as a new run; 0 until then
+                  */
+};
+extern struct bz_caller bz_caller;
 
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);
@@ -85,10 +97,6 @@ enum bz_exit bz_cli_exit_of_errno(int number);
 
 /* Prints "NAME: message" to stderr, in lines of at most 80 columns. */
 void bz_cli_note(const char *name, const char *message);
-
-/* Set by a runtime (sim/program/scenario.h), for all processes: a run has ended without a verdict
- * because the test does what no simulation can follow. NULL: no place is known. */
-extern const bool *bz_cli_was_refused;
 
 /* Prints "NAME: message" to stderr, as one line, and returns `code`. BZ_EXIT_INTERNAL becomes
  * BZ_EXIT_USAGE if a run was refused, and BZ_EXIT_INTERRUPTED if the message says that something

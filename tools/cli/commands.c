@@ -39,7 +39,7 @@ static const char *read_name(int argc, char **argv) {
              "was found; 2 usage, bad input or environment; 3 a replay diverged; 4 a required "
              "window was never hit; 5 interrupted or out of budget; 70 internal error, or out of "
              "memory.",
-             bz_cli_program);
+             bz_caller.program);
     const struct bz_syntax syntax = {.target = &name,
                                      .args_doc = "COMMAND [ARGUMENT...]",
                                      .arguments = &name,
@@ -61,16 +61,16 @@ const struct bz_command *bz_commands_find(const char *name) {
     }
     const struct bz_gone *gone = bz_gone_find(name, NULL, NULL);
     if (gone != NULL) {
-        bz_gone_refuse(bz_cli_program, gone);
+        bz_gone_refuse(bz_caller.program, gone);
     }
-    bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
-                bz_cli_hint(name, names, count), bz_cli_program);
+    bz_cli_fail(bz_caller.program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)",
+                name, bz_cli_hint(name, names, count), bz_caller.program);
     return NULL;
 }
 
 int bz_commands_call(const struct bz_command *command, int argc, char **argv) {
     char name[64];
-    snprintf(name, sizeof name, "%s %s", bz_cli_program, command->name);
+    snprintf(name, sizeof name, "%s %s", bz_caller.program, command->name);
     argv[0] = name; /* the prefix of messages and usage lines */
     bz_cli_set_lack(name, BZ_EXIT_INTERRUPTED, NULL);
     bz_ending_begin(name);
@@ -83,14 +83,14 @@ void bz_commands_help(void) {
     char name[64];
     char help[] = "--help";
     char *words[] = {name, help, NULL};
-    snprintf(name, sizeof name, "%s", bz_cli_program);
+    snprintf(name, sizeof name, "%s", bz_caller.program);
     (void)read_name(2, words);
 }
 
 int bz_cli_main(int argc, char **argv) {
     static char name[64];
     int index = 1;
-    snprintf(name, sizeof name, "%s", bz_cli_program);
+    snprintf(name, sizeof name, "%s", bz_caller.program);
     bz_cli_begin();
     if (argc < 1) {
         return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");

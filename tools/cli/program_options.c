@@ -100,7 +100,7 @@ int bz_options_program(const struct bz_options *options, const char *name,
     if (options->scenario == NULL) {
         return bz_cli_fail(name, BZ_EXIT_USAGE,
                            "a scenario is missing ('%s list scenarios' lists them)",
-                           bz_cli_program);
+                           bz_caller.program);
     }
     const char *variant =
         options->variant != NULL ? options->variant : default_variant(options, error, sizeof error);

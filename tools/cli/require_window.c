@@ -19,7 +19,7 @@ static unsigned parse_window(struct bz_parse *state, const char *word) {
         }
     }
     bz_cli_misuse(state, "--require-window: no window '%s'%s ('%s list windows' lists them)", word,
-                  bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1), bz_cli_program);
+                  bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1), bz_caller.program);
     return BZ_WINDOW_NONE;
 }
 

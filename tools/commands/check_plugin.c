@@ -412,7 +412,7 @@ static void print_fault(const struct check_plugin *command, struct bz_wrap *wrap
         bz_wrap_print(wrap, "      ", fault->meaning, 6, BZ_COLOUR_NONE);
     }
     if (fault->oracle != NULL) {
-        printf("      %s replay --plugin %s", bz_cli_program,
+        printf("      %s replay --plugin %s", bz_caller.program,
                bz_cli_quoted(command->file[0], quoted, sizeof quoted));
         printf(" %s\n", bz_cli_quoted(token_of(fault, token, sizeof token), quoted, sizeof quoted));
     }

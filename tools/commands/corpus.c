@@ -93,7 +93,7 @@ static void add_command(struct bz_text *text, const struct corpus *corpus, const
     char path[2 * PATH_MAX];
     char quoted[8 * PATH_MAX];
     snprintf(path, sizeof path, "%s/%s", corpus->folder, file);
-    bz_text_add(text, "%s", bz_cli_replay);
+    bz_text_add(text, "%s", bz_caller.replay);
     if (program != NULL) {
         bz_plugins_add_options(text, program->scenario, program->variant);
     }

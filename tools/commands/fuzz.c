@@ -112,7 +112,7 @@ static int add_scenario(struct command *command, const char *scenario) {
                : bz_cli_fail(command->name, BZ_EXIT_USAGE,
                              "no --variant offers a primitive that scenario '%s' can use ('%s list "
                              "variants' and '%s list scenarios' show which)",
-                             scenario, bz_cli_program, bz_cli_program);
+                             scenario, bz_caller.program, bz_caller.program);
 }
 
 /* A variant that fits none of the scenarios is a mistake. */
@@ -127,7 +127,7 @@ static int check_variants(const struct command *command) {
             return bz_cli_fail(command->name, BZ_EXIT_USAGE,
                                "variant '%s' fits none of the scenarios ('%s list variants' shows "
                                "what it offers)",
-                               name, bz_cli_program);
+                               name, bz_caller.program);
         }
     }
     return BZ_EXIT_OK;
@@ -138,11 +138,11 @@ static bool is_set(const struct command *command, const char *setting) {
 }
 
 static int create(struct command *command) {
-    int code =
-        command->scenarios[0] != NULL
-            ? BZ_EXIT_OK
-            : bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                          "a scenario is missing ('%s list scenarios' lists them)", bz_cli_program);
+    int code = command->scenarios[0] != NULL
+                   ? BZ_EXIT_OK
+                   : bz_cli_fail(command->name, BZ_EXIT_USAGE,
+                                 "a scenario is missing ('%s list scenarios' lists them)",
+                                 bz_caller.program);
     for (size_t index = 0; code == BZ_EXIT_OK && index < SCENARIOS_MAX; index++) {
         if (command->scenarios[index] != NULL) {
             code = add_scenario(command, command->scenarios[index]);

@@ -368,9 +368,10 @@ static int run_replay(struct replay *replay) {
     if (replay->output != NULL) {
         replay->output_code = write_trace(replay);
     }
-    if (replay->is_json) {
+    if (bz_json_is_wanted(replay->is_json)) {
         print_json(replay);
-    } else {
+    }
+    if (!replay->is_json) {
         print_text(replay, replay->variant != NULL ? &replay->record : &replay->run.trace);
     }
     return exit_code_of(replay);
@@ -396,7 +397,7 @@ int bz_command_replay(int argc, char **argv) {
     }
     bz_trace_init(&replay.record);
     code = run_replay(&replay);
-    bz_cli_replay_verdict = verdict_code_of(&replay);
+    bz_caller.verdict = verdict_code_of(&replay);
     bz_trace_fini(&replay.record);
     bz_named_run_fini(&replay.run);
     return code;

@@ -403,7 +403,7 @@ static void report_to_programs(struct run *run, struct bz_run_report *report) {
         report->exit_code = code != BZ_EXIT_OK ? code : report->exit_code;
         bz_outcome_fini(&outcome);
     }
-    if (run->is_json) {
+    if (bz_json_is_wanted(run->is_json)) {
         put_json(run, report);
     }
 }

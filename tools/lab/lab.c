@@ -15,6 +15,6 @@ static const struct bz_command commands[] = {
 
 int main(int argc, char **argv) {
     bz_commands = commands;
-    bz_cli_program = "buzzer-lab";
+    bz_caller.program = "buzzer-lab";
     return bz_cli_main(argc, argv);
 }

@@ -156,7 +156,7 @@ static void add_finding(struct bz_outcome *outcome, const struct bz_kept_finding
     struct bz_diagnosis diagnosis = {.trace = trace,
                                      .variant = program->variant,
                                      .token = has_small ? finding->small_token : finding->token};
-    bz_diagnosis_add_command(&one->command, &diagnosis, bz_cli_replay);
+    bz_diagnosis_add_command(&one->command, &diagnosis, bz_caller.replay);
     bz_text_add(&one->trace, "%s",
                 finding->small_path[0] != '\0' ? finding->small_path : finding->path);
     if (trace->event_count > 0) { /* else there was no memory for it */
@@ -210,7 +210,7 @@ static void add_cut(struct bz_case *whole, const struct bz_run_report *report) {
     bz_text_add(&whole->story, "\n");
     bz_diagnosis_print_cut(open_capture(&capture), &diagnosis);
     end_capture(&capture, &whole->story);
-    bz_diagnosis_add_command(&whole->command, &diagnosis, bz_cli_replay);
+    bz_diagnosis_add_command(&whole->command, &diagnosis, bz_caller.replay);
 }
 
 /* --- run -------------------------------------------------------------------------------------- */

@@ -169,7 +169,7 @@ void bz_diagnosis_add_command(struct bz_text *text, const struct bz_diagnosis *d
     bz_text_add(text, "%s", command);
     bz_plugins_add_options(text, scenario, diagnosis->variant);
     bz_text_add(text, "%s'%s'%s", command[strlen(command) - 1] == '=' ? "" : " ", diagnosis->token,
-                bz_cli_replay_after);
+                bz_caller.replay_after);
 }
 
 static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap,
@@ -190,11 +190,12 @@ static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wra
         bz_wrap_whole(wrap, "trace   ", diagnosis->trace_path);
     }
     if (token != NULL) {
-        print_command(diagnosis, wrap, "replay  ", bz_cli_replay);
+        print_command(diagnosis, wrap, "replay  ", bz_caller.replay);
     }
     if (token != NULL && diagnosis->is_interrupted) {
         char command[128];
-        snprintf(command, sizeof command, "not yet, it was interrupted: %s shrink", bz_cli_program);
+        snprintf(command, sizeof command, "not yet, it was interrupted: %s shrink",
+                 bz_caller.program);
         print_command(diagnosis, wrap, "shrunk  ", command);
     }
     if (diagnosis->small_token != NULL) {

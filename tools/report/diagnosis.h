@@ -30,7 +30,7 @@ void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis);
 void bz_diagnosis_print_cut(FILE *out, const struct bz_diagnosis *diagnosis);
 
 /* Adds the command with which the user replays the run that has the token: `command` is
- * bz_cli_replay, or the begin of another one that takes a token. */
+ * bz_caller.replay, or the begin of another one that takes a token. */
 void bz_diagnosis_add_command(struct bz_text *text, const struct bz_diagnosis *diagnosis,
                               const char *command);
 

@@ -47,7 +47,7 @@ void bz_findings_print_resume(const char *command, const char *place, const stru
     const struct bz_contain *contain = &bz_cli_catalog.contain;
     char quoted[2 * PATH_MAX];
     fflush(stdout);
-    fprintf(stderr, "to continue: %s %s --resume %s%s", bz_cli_program, command,
+    fprintf(stderr, "to continue: %s %s --resume %s%s", bz_caller.program, command,
             bz_cli_quoted(place, quoted, sizeof quoted), more->bytes != NULL ? more->bytes : "");
     if (contain->step_ns != 0) {
         fprintf(stderr, " --step-time %" PRIu64, contain->step_ns / 1000000);

@@ -93,7 +93,10 @@ void bz_json_add_text(struct bz_json *object, const char *key, const char *text)
 /* Adds a digest as 16 digits. */
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
 
-/* Prints the document to stdout and frees it. */
+/* Whether somebody reads a document: `is_json`, by --json, or the caller of the program. */
+bool bz_json_is_wanted(bool is_json);
+
+/* Prints the document to stdout, or passes it to the caller of the program, and frees it. */
 void bz_json_put(struct bz_json *root);
 
 #endif

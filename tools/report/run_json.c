@@ -95,7 +95,7 @@ bool bz_json_add_violation(struct bz_json *item, const struct bz_kept_finding *f
                              &(struct bz_diagnosis){.trace = &finding->trace,
                                                     .variant = variant,
                                                     .token = finding->token},
-                             bz_cli_replay);
+                             bz_caller.replay);
     bz_json_add_string(item, "replay", command.bytes);
     bz_text_fini(&command);
     bz_json_add_text(item, "trace", finding->path);
@@ -206,7 +206,17 @@ void bz_json_add_cause(struct bz_json *object, enum bz_cause cause, const char *
     bz_json_add_string(object, "cause_text", text);
 }
 
+bool bz_json_is_wanted(bool is_json) {
+    return is_json || bz_caller.take_results != NULL;
+}
+
 void bz_json_put(struct bz_json *root) {
+    if (bz_caller.take_results != NULL) {
+        bz_caller.take_results(root);
+        bz_json_free(root);
+        bz_ending_has_json();
+        return;
+    }
     char *text = bz_json_print(root, true);
     puts(text);
     free(text);

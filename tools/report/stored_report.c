@@ -7,6 +7,7 @@
 #include "tools/cli/cli.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/diagnosis.h"
+#include "tools/report/report.h"
 
 /* "2 stored traces of contended pass now" */
 static void say(const char *name, uint64_t number, const struct bz_program *program,
@@ -54,15 +55,15 @@ static uint64_t kept(const struct bz_stored *stored) {
 void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure *failure,
                            const struct bz_program *program) {
     char quoted[4 * PATH_MAX];
-    bz_text_add(text, "%s", bz_cli_replay);
+    bz_text_add(text, "%s", bz_caller.replay);
     bz_plugins_add_options(text, program->scenario, program->variant);
-    bool is_program = strncmp(bz_cli_replay, bz_cli_program, strlen(bz_cli_program)) == 0;
+    bool is_program = strncmp(bz_caller.replay, bz_caller.program, strlen(bz_caller.program)) == 0;
     if (is_program && !failure->is_same_run) { /* else it is no command of the program */
         bz_text_add(text, " --variant %s", program->variant->name);
     }
-    bool is_variable = bz_cli_replay[strlen(bz_cli_replay) - 1] == '=';
+    bool is_variable = bz_caller.replay[strlen(bz_caller.replay) - 1] == '=';
     bz_text_add(text, "%s%s%s", is_variable ? "" : " ",
-                bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_cli_replay_after);
+                bz_cli_quoted(failure->path, quoted, sizeof quoted), bz_caller.replay_after);
 }
 
 /* `has_timeline`: else the message alone. */
@@ -120,6 +121,8 @@ void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, 
         const struct bz_stored_failure *failure = &stored->failures[index];
         struct bz_json *item = bz_json_append_object(array);
         bz_json_add_string(item, "trace", failure->path);
+        bz_json_add_hex(item, "seed", failure->record.seed);
+        bz_json_add_text(item, "token", failure->token);
         bz_json_add_bool(item, "as_recorded", failure->is_as_recorded);
         bz_json_add_string(item, "oracle", failure->oracle);
         bz_json_add_string(item, "object", failure->object[0] != '\0' ? failure->object : NULL);

@@ -1,6 +1,5 @@
 """buzzer.run() and buzzer.replay(): campaigns and replays from Python."""
 import dataclasses
-import json
 import os
 import re
 import tempfile
@@ -58,16 +57,12 @@ class Replay:
     cause: typing.Optional[str] = None
 
 
-def _document(code, output, errors):
-    """The results that the program printed; its message as an exception, if there are none."""
-    try:
-        document = json.loads(output)
-    except ValueError:
-        document = {"error": "the program was killed"}
-    if "error" not in document:
-        return document
-    message = errors.strip() or f"exit code {code}"
-    raise ValueError(message) if code == USAGE else RuntimeError(message)
+def _results(answer):
+    """The results of the program; its message as an exception, if there are none."""
+    if answer.results is not None:
+        return answer.results
+    message = answer.errors.strip() or f"exit code {answer.code}"
+    raise ValueError(message) if answer.code == USAGE else RuntimeError(message)
 
 
 # --- a campaign ---------------------------------------------------------------------------------
@@ -82,25 +77,11 @@ def words_of_run(case, *more):
     return words
 
 
-def _violation(item, token=None):
+def _violation(item):
     shrunk = item.get("shrunk") or {}
     return Violation(item["oracle"], int(item["seed"], 0), item["step"], item["message"],
-                     token or item["token"], item["trace"], item["task"], shrunk.get("token"),
-                     item["fifo_token"])
-
-
-def _stored(case, failure):
-    """A violation of a run that an earlier campaign kept."""
-    words = replay_words(failure["trace"], "--json")
-    code, output, errors = program.ask(words, [case])
-    if code == USAGE:  # it is of another version of Python
-        words.insert(1, f"--variant={program.RUNTIME}")
-        code, output, errors = program.ask(words, [case])
-    document = _document(code, output, errors)
-    if document["lenient"]:
-        document["token"] = None
-    return Violation(failure["oracle"], int(document["seed"], 0), failure["step"],
-                     failure["message"], document["token"], failure["trace"])
+                     item["token"], item["trace"], item.get("task"), shrunk.get("token"),
+                     item.get("fifo_token"))
 
 
 def run(function, **options):
@@ -111,18 +92,19 @@ def run(function, **options):
     """
     check_options("run", options)
     case = function if isinstance(function, Case) else Case(spec_of(function), options=options)
-    code, output, errors = program.ask(words_of_run(case, "--json"), [case])
-    document = _document(code, output, errors)
-    violations = [_violation(item) for item in document["violations"]]
+    answer = program.ask(words_of_run(case, "--json"), [case])
+    results = _results(answer)
+    violations = list(results["violations"])
     for key in ("stored", "stored_own"):
-        for failure in document.get(key, {}).get("failures", ()):
-            violations.append(_stored(case, failure))
-    return Result(document["runs"], document["steps"], document["digest"], tuple(violations),
-                  tuple(item["message"] for item in document["warnings"]), code, document)
+        violations += results.get(key, {}).get("failures", ())
+    return Result(results["runs"], results["steps"], results["digest"],
+                  tuple(map(_violation, violations)),
+                  tuple(item["message"] for item in results["warnings"]), answer.code, results)
 
 
-def _report(code, output, errors):
-    return "\n".join(part.strip() for part in (output, errors) if part.strip()) or f"exit {code}"
+def _report(*answers):
+    parts = [text.strip() for answer in answers for text in (answer.output, answer.errors)]
+    return "\n".join(filter(None, parts)) or f"exit {answers[-1].code}"
 
 
 class BuzzerWarning(UserWarning):
@@ -132,11 +114,13 @@ class BuzzerWarning(UserWarning):
 def check(case, *more, replay=None):
     """Runs a test; raises Failure with the report for people if a run fails."""
     __tracebackhide__ = True  # by pytest without the plug-in
-    code, output, errors = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
-    for text in re.findall(r"^.*: warning, (.*(?:\n  .*)*)", errors, re.MULTILINE):
-        warnings.warn(BuzzerWarning(" ".join(text.split())), stacklevel=3)
-    if code != OK:
-        raise Failure(_report(code, output, errors))
+    answer = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
+    results = answer.results or {"warnings": ()}
+    for item in results["warnings"]:
+        warnings.warn(BuzzerWarning(f"after {results['runs']} runs of {results['scenario']}: "
+                                    f"{item['message']}"), stacklevel=3)
+    if answer.code != OK:
+        raise Failure(_report(answer))
 
 
 # --- a replay -----------------------------------------------------------------------------------
@@ -175,13 +159,12 @@ def replay_words(text, *more):
 def check_replay(case, text, replay=None):
     """Replays a run for people; raises Failure with the report unless it passes as recorded."""
     case = _named_case(case, text)
-    code, output, errors = program.ask(replay_words(text), [case], replay=replay)
-    if code in (USAGE, DIVERGED) and os.path.isfile(text):
+    answers = [program.ask(replay_words(text), [case], replay=replay)]
+    if answers[0].code in (USAGE, DIVERGED) and os.path.isfile(text):
         words = replay_words(text, f"--variant={program.RUNTIME}")
-        code, more, more_errors = program.ask(words, [case], replay=replay)
-        output, errors = output + more, errors + more_errors
-    if code != OK or "\nviolation: " in output:
-        raise Failure(_report(code, output, errors))
+        answers.append(program.ask(words, [case], replay=replay))
+    if answers[-1].code != OK or _results(answers[-1])["violation"]:
+        raise Failure(_report(*answers))
 
 
 def call(case, words):
@@ -208,9 +191,7 @@ def replay(function, token_or_trace):
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "run.json")
         more = [] if os.path.isfile(text) else [f"--output={trace}"]
-        code, output, errors = program.ask(replay_words(text, "--json", *more), [case],
-                                           signs=signs)
-        document = _document(code, output, errors)
+        document = _results(program.ask(replay_words(text, "--json", *more), [case], signs=signs))
         if signs.has_stopped and (not more or os.path.isfile(trace)):
             debug(case, text, trace)
     found = document["violation"]

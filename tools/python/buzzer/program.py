@@ -5,6 +5,7 @@ Each call is in a process of its own: it leaves nothing here, and a crash ends t
 import asyncio
 import contextlib
 import importlib.util
+import json
 import mmap
 import os
 import platform
@@ -13,6 +14,7 @@ import sys
 import tempfile
 import threading
 import traceback
+import typing
 import warnings
 
 INTERNAL = 70
@@ -75,15 +77,14 @@ class Signs:
         return self._shared[1] != 0
 
 
-def _be_program(parent, words, cases, replay, missing, signs, output, errors):
+def _be_program(parent, words, cases, replay, missing, signs, files):
     code = INTERNAL
     try:
-        if output is not None:
-            os.dup2(output.fileno(), 1)
-            os.dup2(errors.fileno(), 2)
+        for file, number in zip(files, (1, 2)):
+            os.dup2(file.fileno(), number)
         if signs is not None:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if output is None:
+        if not files:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         from buzzer import _native
         from buzzer.loop import Loop
@@ -95,7 +96,8 @@ def _be_program(parent, words, cases, replay, missing, signs, output, errors):
             signs.watch()
         tests = [(case.name, case.summary, case) for case in cases]
         code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
-                            replay or f"{COMMAND} replay", missing or {})
+                            replay or f"{COMMAND} replay", missing or {},
+                            files[2].fileno() if files else -1)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -140,7 +142,7 @@ def _wait(pid, passes_on):
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), interrupt
 
 
-def _start(words, cases, replay, missing, signs, output, errors):
+def _start(words, cases, replay, missing, signs, files=()):
     check_is_built()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -149,8 +151,8 @@ def _start(words, cases, replay, missing, signs, output, errors):
         warnings.simplefilter("ignore")  # of forks with threads: the child has none
         pid = os.fork()
     if pid == 0:
-        _be_program(parent, words, cases, replay, missing, signs, output, errors)
-    ends = (signal.SIGTERM, signal.SIGHUP) if output is None else ()
+        _be_program(parent, words, cases, replay, missing, signs, files)
+    ends = () if files else (signal.SIGTERM, signal.SIGHUP)
     with _passing_on(pid, ends):
         return _wait(pid, passes_on=signs is not None)
 
@@ -159,24 +161,34 @@ def call(words, cases, *, replay=None, missing=None, signs=None):
     """Runs it on this terminal. The exit code; 128 + N: signal N ended it.
 
     missing: why tests are not among the cases, by name"""
-    code, interrupt = _start(words, cases, replay, missing, signs or Signs(), None, None)
+    code, interrupt = _start(words, cases, replay, missing, signs or Signs())
     return 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
 
 
 def call_bare(words, cases, *, replay=None):
     """The same, with breakpoints and prints: for the one run of `replay --once`."""
-    code, _ = _start(words, cases, replay, None, None, None, None)
+    code, _ = _start(words, cases, replay, None, None)
     return code if code >= 0 else 128 - code
 
 
+class Answer(typing.NamedTuple):
+    code: int
+    output: str  # on standard output
+    errors: str
+    results: typing.Optional[dict]  # as --json has them; None: it ended without
+
+
 def ask(words, cases, *, replay=None, signs=None):
-    """Runs it and returns the exit code, and what it wrote on standard output and error."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        code, interrupt = _start(words, cases, replay, None, signs or Signs(), output, errors)
+    """Runs it, and nothing is printed here."""
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        code, interrupt = _start(words, cases, replay, None, signs or Signs(), files)
         if interrupt is not None:
             raise interrupt
         texts = []
-        for file in (output, errors):
+        for file in files:
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
-    return (code if code >= 0 else 128 - code, *texts)
+    results = texts.pop()
+    return Answer(code if code >= 0 else 128 - code, *texts,
+                  json.loads(results) if results else None)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "tools/cli/cli.h"
 #include "tools/plugin/plugins.h"
 #include "tools/python/native/native.h"
+#include "traces/json.h"
 
 /* --- a run ------------------------------------------------------------------------------------ */
 
@@ -239,40 +241,50 @@ static int finish(int code) {
     errno = 0;
     bool has_failed = ferror(stdout) != 0;
     if (fflush(stdout) != 0 || has_failed) {
-        code = bz_cli_fail(bz_cli_program, BZ_EXIT_USAGE, "cannot write the results to stdout: %s",
-                           errno != 0 ? strerror(errno) : "write error");
+        code =
+            bz_cli_fail(bz_caller.program, BZ_EXIT_USAGE, "cannot write the results to stdout: %s",
+                        errno != 0 ? strerror(errno) : "write error");
     }
     return code;
 }
 
-static int run_program(int count, char **argv) {
-    return finish(bz_cli_main(count, argv));
+static int results_to; /* the descriptor for the results of the program; below 0: none */
+
+static void take_results(const struct bz_json *document) {
+    char *text = bz_json_print(document, false);
+    for (size_t length = strlen(text), done = 0; done < length;) {
+        ssize_t written = write(results_to, text + done, length - done);
+        if (written < 0 && errno != EINTR) {
+            break; /* the reader has none */
+        }
+        done += written > 0 ? (size_t)written : 0;
+    }
+    free(text);
 }
 
-/* main(arguments, tests, runtime, loop_class, program, replay, missing): the exit code of the
- * program, which the user calls as `program`, and with which he replays a run as `replay`.
- * `missing` says why tests are not there, by name. The process ends soon after: the catalog stays
- * as it is. */
+/* main(arguments, tests, runtime, loop_class, program, replay, missing, results): the exit code of
+ * the program, which the user calls as `program`, and with which a run is replayed as `replay`.
+ * `missing` says why tests are not there, by name. The results go to the descriptor `results`, if
+ * it is 0 or more. The process ends soon after: the catalog stays as it is. */
 static PyObject *module_main(PyObject *module, PyObject *args) {
     PyObject *arguments, *tests, *name, *loop;
-    PyObject *program = NULL;
-    PyObject *replay = NULL;
-    PyObject *reasons = NULL;
+    PyObject *program, *replay, *reasons;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!UO|UUO!", &PyList_Type, &arguments, &PyList_Type, &tests,
-                          &name, &loop, &program, &replay, &PyDict_Type, &reasons)) {
+    if (!PyArg_ParseTuple(args, "O!O!UOUUO!i", &PyList_Type, &arguments, &PyList_Type, &tests,
+                          &name, &loop, &program, &replay, &PyDict_Type, &reasons, &results_to)) {
         return NULL;
     }
     Py_INCREF(loop);
-    Py_XINCREF(reasons);
+    Py_INCREF(reasons);
     Py_XSETREF(missing, reasons);
     bz_cli_catalog.why_missing = why_missing;
     Py_XSETREF(loop_class, loop);
-    bz_cli_program = program == NULL ? bz_cli_program : bz_py_name(program);
-    bz_cli_replay = replay == NULL ? bz_cli_replay : bz_py_name(replay);
-    bz_command = bz_cli_program;
+    bz_caller.program = bz_py_name(program);
+    bz_caller.replay = bz_py_name(replay);
+    bz_caller.take_results = results_to >= 0 ? take_results : NULL;
+    bz_command = bz_caller.program;
     variant.name = bz_py_name(name);
-    if (bz_cli_program == NULL || bz_cli_replay == NULL || variant.name == NULL ||
+    if (bz_caller.program == NULL || bz_caller.replay == NULL || variant.name == NULL ||
         !add_tests(tests)) {
         return NULL;
     }
@@ -287,7 +299,7 @@ static PyObject *module_main(PyObject *module, PyObject *args) {
             return PyErr_Occurred() ? NULL : PyErr_NoMemory();
         }
     }
-    return argv == NULL ? PyErr_NoMemory() : PyLong_FromLong(run_program((int)count, argv));
+    return argv == NULL ? PyErr_NoMemory() : PyLong_FromLong(finish(bz_cli_main((int)count, argv)));
 }
 
 /* The process ends when its parent does, if the system can do that. */
@@ -328,7 +340,7 @@ PyMODINIT_FUNC PyInit__native(void) {
     PyObject *module = asyncio == NULL ? NULL : PyModule_Create(&definition);
     Py_XDECREF(asyncio);
     was_refused = bz_shared_alloc(sizeof *was_refused);
-    bz_cli_was_refused = was_refused;
+    bz_caller.was_refused = was_refused;
     if (module == NULL || was_refused == NULL || !bz_py_names_init() || !bz_py_futures_init() ||
         !bz_py_handle_init(module) || !bz_py_loop_init(module) || !bz_py_task_init(module) ||
         !bz_py_acquire_init() || !bz_py_objects_init(module) || !bz_py_scopes_init(module) ||
