@@ -151,15 +151,21 @@ static void print_row(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t
     const char *name = bz_trace_task_name(timeline->trace, task, "loop");
     char prefix[BZ_WRAP_COLUMNS * 4 + 200];
     bool is_wide = bz_wrap_columns(name) > timeline->task_columns;
+    bool has_failed = strcmp(timeline->trace->verdict.result, "pass") != 0;
     enum bz_colour colour = line->is_violation ? BZ_COLOUR_BAD : BZ_COLOUR_NONE;
     for (size_t index = first; index < end; index++) {
         bool is_cancel = timeline->story.lines[index].window != NULL;
         colour = is_cancel ? BZ_COLOUR_ODD : colour;
     }
     int used = snprintf(prefix, sizeof prefix, "%c %*" PRIu64 "  %*s  ",
-                        line->step == timeline->trace->verdict.step ? '>' : ' ',
+                        has_failed && line->step == timeline->trace->verdict.step ? '>' : ' ',
                         (int)timeline->step_columns, line->step, (int)timeline->time_columns,
                         bz_cli_time_text(line->time_ns));
+    if (timeline->lanes.heading != NULL) {
+        timeline->lanes.draw(timeline->lanes.context, first, end, prefix + used);
+        used += snprintf(prefix + used + strlen(prefix + used), 3, "  ") +
+                (int)strlen(timeline->lanes.heading);
+    }
     unsigned name_at = (unsigned)used;
     unsigned indent = name_at + timeline->task_columns + 2;
     if (is_wide) {
@@ -222,9 +228,11 @@ static void print_gap(struct bz_timeline *timeline, struct bz_wrap *wrap, uint64
 
 static void print_heading(const struct bz_timeline *timeline, struct bz_wrap *wrap) {
     bz_wrap_whole(wrap, "", "");
-    bz_wrap_printf(wrap, 2, BZ_COLOUR_FAINT, "  %*s  %*s  %-*s  what", (int)timeline->step_columns,
-                   "step", (int)timeline->time_columns, "time", (int)timeline->task_columns,
-                   "task");
+    const char *lanes = timeline->lanes.heading;
+    bz_wrap_printf(wrap, 2, BZ_COLOUR_FAINT, "  %*s  %*s  %s%s%-*s  what",
+                   (int)timeline->step_columns, "step", (int)timeline->time_columns, "time",
+                   lanes != NULL ? lanes : "", lanes != NULL ? "  " : "",
+                   (int)timeline->task_columns, "task");
 }
 
 /* The rows, and how many are missing. */

@@ -5,6 +5,15 @@
 #include "tools/report/text_output.h"
 #include "tools/story/story.h"
 
+/* A column between the time and the task. */
+struct bz_timeline_lanes {
+    const char *heading; /* NULL: there is no such column */
+    /* Writes the column of the row of these lines, with as many bytes as the heading. Called for
+     * one row after another. */
+    void (*draw)(void *context, size_t first, size_t end, char *row);
+    void *context;
+};
+
 struct bz_timeline {
     const struct bz_trace *trace;
     struct bz_story story;
@@ -15,6 +24,7 @@ struct bz_timeline {
     unsigned step_columns;
     unsigned time_columns;
     unsigned task_columns;
+    struct bz_timeline_lanes lanes; /* none unless it is set */
 };
 
 /* The trace must outlive the timeline. Without memory, functions call bz_lack_stop(). */
