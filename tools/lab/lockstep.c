@@ -268,7 +268,7 @@ static void find_missed_windows(const struct lockstep *lockstep, struct missed *
     }
 }
 
-/* Whether drawn programs have the verb, of objects of that kind. */
+/* True if drawn programs have the verb, of objects of that kind. */
 static bool is_drawn(const struct lockstep *lockstep, uint32_t verb, uint32_t primitive) {
     const struct bz_script_verb_info *info = &bz_script_verbs[verb];
     if (info->name == NULL || info->primitives == 0) {

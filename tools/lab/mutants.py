@@ -45,7 +45,7 @@ class Failed(Exception):
 
 
 def run(command, folder, seconds=None):
-    """What the command prints. Nothing that it has started outlives it."""
+    """Returns the output of the command. No process that it has started outlives it."""
     def limit():
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
@@ -129,7 +129,7 @@ class Lab:
         run(["ctest", "-R", f"^{name}$"], self.build, limit)
 
     def judge(self, mutant):
-        """What kills it; None if nothing does."""
+        """The name of the test that kills it; None."""
         path = self.tree / mutant["source"]
         original = path.read_text()
         try:

@@ -26,7 +26,7 @@ struct bz_partner {
     char reply[BZ_PARTNER_REPLY_BYTES];
 };
 
-/* What the interpreter says of itself. */
+/* The name and the version that the interpreter prints. */
 struct bz_python {
     char implementation[32];
     unsigned version[3];
@@ -36,7 +36,7 @@ struct bz_python {
  * no Python 3. */
 bool bz_partner_ask(const char *python, struct bz_python *answer, char *error);
 
-/* Whether the interpreter has Twisted, and which: its version, as text. False with a message. */
+/* The version of Twisted that the interpreter has, as text. False with a message: it has none. */
 bool bz_partner_ask_twisted(const char *python, char *version, size_t bytes, char *error);
 
 /* Starts the player. `is_pure`: tasks and futures are those in Python, not those in C;

@@ -5,7 +5,7 @@
 
 #include "tools/lab/lockstep/side.h"
 
-/* Whether the two sides differ on the pair. It may change the pair's tape to that of the run. */
+/* True if the two sides differ on the pair. It may change the pair's tape to that of the run. */
 typedef bool bz_differs_fn(void *context, struct bz_pair *pair);
 
 /* Takes out the operation at `index`, with those inside. */

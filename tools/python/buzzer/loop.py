@@ -44,7 +44,7 @@ class _InOrder(set):
 
 
 def _ordered_set(*args):
-    """What the module asyncio.tasks takes for `set` in a run: it makes sets of coroutines."""
+    """The `set` of the module asyncio.tasks in a run: it makes sets of coroutines."""
     return _InOrder(*args) if args else set()
 
 

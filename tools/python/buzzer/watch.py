@@ -22,7 +22,7 @@ SIZE_END = 1 << 31  # the judge counts no further
 
 
 class Claim(enum.IntFlag):
-    """What a primitive promises (sim/variant/claims.h)."""
+    """Promises of a primitive (sim/variant/claims.h)."""
     FIFO = 0x1              # grants in order of arrival
     LOCKED_EXACT = 0x2      # locked() is true exactly if an acquire would wait
     REFUSES_MISUSE = 0x4    # such as a release of what no task holds
@@ -269,7 +269,7 @@ def watch_barrier(make, primitive, kind, *, parties=None):
 
 
 class Ledger:
-    """Which item of the judge's an object is: the judge numbers the puts."""
+    """Maps objects to items of the judge, which numbers the puts."""
 
     def __init__(self, order):
         self.order = order
@@ -412,7 +412,7 @@ WATCHERS = {"bounded": watch_permits, "semaphore": watch_permits, "lock": watch_
 
 
 def replaces(primitive, base):
-    """Whether its class has methods of its own in the place of asyncio's."""
+    """True if its class has methods of its own instead of asyncio's."""
     for cls in type(primitive).__mro__:
         if cls.__module__.partition(".")[0] == "asyncio":
             return False

@@ -128,8 +128,8 @@ _SWALLOWERS = _known_swallowers()
 
 
 def swallower_in(task):
-    """What of asyncio swallows the CancelledError that the task is about to get; None, unless that
-    is certain."""
+    """The function of asyncio that swallows the CancelledError which the task is about to get; None,
+    unless that is certain."""
     inner = _innermost(task)
     frame = getattr(inner, "cr_frame", None)
     name, drops = _SWALLOWERS.get(frame and frame.f_code, (None, None))
@@ -150,8 +150,8 @@ def line_of_task(task):
 
 
 def _said(exception):
-    """What it says, in one line; not what pytest adds to an assert, because the same run has none
-    of it elsewhere."""
+    """Its text, in one line, without the addition of pytest to an assert, which the same run does
+    not have elsewhere."""
     try:
         text = str(exception)
     except Exception:  # of the user's __str__()
@@ -212,7 +212,7 @@ _values = _Values()
 
 
 def text_of_value(value):
-    """What repr() says, but cut."""
+    """The text of repr(), but cut."""
     try:
         return " ".join(_values.repr(value).split())
     except Exception:

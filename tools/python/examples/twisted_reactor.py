@@ -70,5 +70,5 @@ class Reactor:
 
 
 def future_of(deferred):
-    """What a test awaits."""
+    """A future, which a test can await."""
     return deferred.asFuture(asyncio.get_running_loop())

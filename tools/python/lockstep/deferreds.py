@@ -9,7 +9,7 @@ from twisted.internet import defer
 
 
 class Answer(asyncio.Future):  # noqa: F821
-    """What a Deferred fires with. A cancel goes to the Deferred, whose error comes back at once."""
+    """The result of a Deferred. A cancel goes to the Deferred, whose error comes back at once."""
 
     def __init__(self, deferred, loop):
         super().__init__(loop=loop)

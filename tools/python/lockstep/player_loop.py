@@ -104,7 +104,7 @@ def outcome(future):
 
 
 class Loop(asyncio.AbstractEventLoop):
-    """What BaseEventLoop does in a turn, with the order of the C side."""
+    """The turns of BaseEventLoop, with the order of the C side."""
 
     def __init__(self, player, order, task_type):
         self.player = player

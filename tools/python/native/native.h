@@ -181,7 +181,7 @@ bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes);
 PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method);
 PyObject *bz_py_wrap_release(PyObject *object, PyObject *method);
 
-/* What programs do with an object. buzzer/watch.py has them by name. */
+/* Operations of programs on an object. buzzer/watch.py has them by name. */
 enum bz_py_operation {
     BZ_PY_ACQUIRE,
     BZ_PY_RELEASE,

@@ -1,4 +1,4 @@
-/* What the stock classes of asyncio show of themselves. */
+/* The state of the stock classes of asyncio, for the judge. */
 #include "tools/python/native/watched.h"
 
 static PyObject *text_value, *text_locked_flag, *text_waiters, *text_locked, *text_getters,

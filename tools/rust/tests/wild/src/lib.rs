@@ -1,4 +1,4 @@
-//! What people use, from Debian's packages, unchanged. A variant claims what its library promises.
+//! Crates that people use, from Debian's packages, unchanged. A variant claims what its library promises.
 use buzzer::{Barrier, Boxed, Event, Permits, Queue, Variant, FIFO, NO_BOUND, WAKE_IS_GRANT};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
