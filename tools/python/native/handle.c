@@ -6,16 +6,8 @@
 
 PyTypeObject *bz_py_handle_type;
 
-/* Handles to use again. */
-#define SPARE_MAX 256u
-static struct bz_py_handle *spare[SPARE_MAX];
-static uint32_t spare_count;
-
 void bz_py_handle_drop(struct bz_py_handle *handle) {
     Py_CLEAR(handle->callback);
-    for (uint32_t index = 0; index < BZ_PY_FEW_ARGS; index++) {
-        Py_CLEAR(handle->few[index]);
-    }
     Py_CLEAR(handle->args);
     Py_CLEAR(handle->context);
     handle->task = NULL;
@@ -24,69 +16,40 @@ void bz_py_handle_drop(struct bz_py_handle *handle) {
 static void handle_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     bz_py_handle_drop((struct bz_py_handle *)self);
-    if (spare_count < SPARE_MAX) {
-        spare[spare_count++] = (struct bz_py_handle *)self;
-    } else {
-        PyObject_Free(self);
-    }
+    PyObject_Free(self);
     Py_DECREF(type);
 }
 
-static bool set_args(struct bz_py_handle *handle, PyObject *const *args, Py_ssize_t count) {
-    handle->count = count;
-    if (count <= BZ_PY_FEW_ARGS) {
-        for (Py_ssize_t index = 0; index < count; index++) {
-            Py_INCREF(args[index]);
-            handle->few[index] = args[index];
-        }
-        return true;
+struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *context) {
+    struct bz_py_handle *handle = PyObject_New(struct bz_py_handle, bz_py_handle_type);
+    if (handle == NULL) {
+        return NULL;
     }
+    memset((char *)handle + sizeof(PyObject), 0, sizeof *handle - sizeof(PyObject));
+    Py_INCREF(callback);
+    handle->callback = callback;
     handle->args = PyTuple_New(count);
     for (Py_ssize_t index = 0; handle->args != NULL && index < count; index++) {
         Py_INCREF(args[index]);
         PyTuple_SET_ITEM(handle->args, index, args[index]);
     }
-    return handle->args != NULL;
-}
-
-struct bz_py_handle *bz_py_handle_new(PyObject *callback, PyObject *const *args, Py_ssize_t count,
-                                      PyObject *context) {
-    PyObject *block = spare_count > 0 ? (PyObject *)spare[--spare_count]
-                                      : PyObject_Malloc(sizeof(struct bz_py_handle));
-    if (block == NULL) {
-        PyErr_NoMemory();
-        return NULL;
-    }
-    struct bz_py_handle *handle = (struct bz_py_handle *)PyObject_Init(block, bz_py_handle_type);
-    memset((char *)handle + sizeof(PyObject), 0, sizeof *handle - sizeof(PyObject));
-    Py_INCREF(callback);
-    handle->callback = callback;
     if (context != NULL && context != Py_None) {
         Py_INCREF(context);
         handle->context = context;
     } else {
         handle->context = PyContext_CopyCurrent();
     }
-    if (handle->context == NULL || !set_args(handle, args, count)) {
+    if (handle->context == NULL || handle->args == NULL) {
         Py_DECREF(handle);
         return NULL;
     }
     return handle;
 }
 
-static PyObject *const *args_of(const struct bz_py_handle *handle) {
-    return handle->args == NULL ? handle->few : ((PyTupleObject *)handle->args)->ob_item;
-}
-
 PyObject *bz_py_handle_args(const struct bz_py_handle *handle) {
-    Py_ssize_t count = handle->callback == NULL ? 0 : handle->count;
-    PyObject *tuple = PyTuple_New(count);
-    for (Py_ssize_t index = 0; tuple != NULL && index < count; index++) {
-        PyObject *item = args_of(handle)[index];
-        Py_INCREF(item);
-        PyTuple_SET_ITEM(tuple, index, item);
-    }
-    return tuple;
+    Py_XINCREF(handle->args);
+    return handle->args == NULL ? PyTuple_New(0) : handle->args;
 }
 
 /* Asyncio calls context.run(callback, *args), which is there in no other object, or is its own. */
@@ -106,7 +69,7 @@ static bool call_in_stranger(struct bz_py_handle *handle) {
 
 bool bz_py_handle_call(struct bz_py_handle *handle) {
     PyObject *context = handle->context;
-    PyObject *const *args = args_of(handle);
+    PyObject *args = handle->args;
     if (!PyContext_CheckExact(context)) {
         return call_in_stranger(handle);
     }
@@ -114,7 +77,7 @@ bool bz_py_handle_call(struct bz_py_handle *handle) {
         return false;
     }
     handle->is_running = true;
-    PyObject *result = PyObject_Vectorcall(handle->callback, args, (size_t)handle->count, NULL);
+    PyObject *result = PyObject_Call(handle->callback, args, NULL);
     handle->is_running = false;
     bool is_ok = result != NULL;
     Py_XDECREF(result);

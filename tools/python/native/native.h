@@ -28,13 +28,9 @@ static inline int PyModule_AddObjectRef(PyObject *module, const char *name, PyOb
 }
 #endif
 
-#define BZ_PY_FEW_ARGS 2
-
 struct bz_py_handle {
     PyObject_HEAD PyObject *callback; /* NULL: it was cancelled, or has run */
-    PyObject *few[BZ_PY_FEW_ARGS];    /* the arguments, if there are no more */
-    PyObject *args;                   /* a tuple, if there are any; NULL */
-    Py_ssize_t count;                 /* of the arguments */
+    PyObject *args;                   /* a tuple; NULL with the callback */
     PyObject *context;
     PyObject *task;          /* of a step; borrowed from the callback; NULL: it is no step */
     struct bz_py_loop *loop; /* while it is in that loop's queue; NULL */
@@ -45,7 +41,7 @@ struct bz_py_handle {
     bool is_armed; /* among the timers */
     bool is_cancelled;
     bool is_running;
-    bool is_wakeup; /* of a task that waits for a future, which is few[0] */
+    bool is_wakeup; /* of a task that waits for a future, which is the argument */
 };
 
 #define BZ_PY_REFUSAL_BYTES 256u

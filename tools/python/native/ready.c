@@ -159,9 +159,9 @@ static void name_step(struct bz_py_loop *loop, struct bz_py_handle *handle, PyOb
     handle->task = self;
     handle->name =
         (struct bz_ready){.owner = task->number, .nth = task->steps + 1, .role = BZ_ROLE_STEP};
-    handle->is_wakeup = handle->count == 1 && handle->few[0] != NULL;
+    handle->is_wakeup = PyTuple_GET_SIZE(handle->args) == 1;
     if (handle->is_wakeup) {
-        bz_py_loop_wake(loop, task, bz_py_future_outcome(handle->few[0]));
+        bz_py_loop_wake(loop, task, bz_py_future_outcome(PyTuple_GET_ITEM(handle->args, 0)));
     }
 }
 

@@ -201,7 +201,7 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     if (bz_py_task_must_cancel(self)) {
         status = BZ_CANCELLED;
     } else if (handle->is_wakeup) {
-        status = bz_py_future_outcome(handle->few[0]);
+        status = bz_py_future_outcome(PyTuple_GET_ITEM(handle->args, 0));
     }
     Py_INCREF(self);
     task->steps++;

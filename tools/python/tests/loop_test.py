@@ -481,11 +481,13 @@ def check_nondeterminism():
 
 
 def check_interrupt():
-    child = subprocess.Popen(command("endless", "--runs", "100000000"), stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
-    time.sleep(1.5)
-    child.send_signal(signal.SIGINT)
-    output, errors = child.communicate(timeout=60)
+    with tempfile.TemporaryDirectory() as folder:
+        child = subprocess.Popen(command("endless", "--runs", "100000000", "--out", folder),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not os.path.exists(f"{folder}/campaign.checkpoint") and child.poll() is None:
+            time.sleep(0.05)
+        child.send_signal(signal.SIGINT)
+        output, errors = child.communicate(timeout=60)
     assert child.returncode == 5, f"{child.returncode}: {output} {errors}"
     assert "Traceback" not in errors, errors
 
