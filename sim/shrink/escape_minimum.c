@@ -2,8 +2,7 @@
  * its small schedules are tried. What they find depends on the program alone.
  *
  *     up      one parameter goes back up to its default, or two do, to save a deviation
- *     down    all parameters but two go to their least values at once
- *     across  one goes back up, and another one goes down */
+ *     down    all parameters but two go to their least values at once */
 #include "sim/shrink/internal.h"
 
 #define CHOICES_MAX 4u
@@ -23,17 +22,6 @@ static bool leap(struct bz_shrinking *shrinking, const struct bz_program *progra
                       bz_shrink_search_within(shrinking, &limits);
     shrinking->is_searched = is_searched && !is_smaller;
     return is_smaller;
-}
-
-bool bz_shrink_leap_to(struct bz_shrinking *shrinking, const struct bz_program *program) {
-    uint64_t key = bz_shrink_key_of_leap(shrinking, program);
-    uint32_t deviations = shrinking->best->size.deviations;
-    bool is_smaller = deviations > 0 && bz_shrink_done(shrinking, key) == NULL &&
-                      leap(shrinking, program, deviations - 1, CHOICES_MAX, RUNS_OF_A_LEAP);
-    if (!is_smaller) {
-        bz_shrink_note_done(shrinking, key);
-    }
-    return bz_shrink_enter(shrinking, &shrinking->result->program) && is_smaller;
 }
 
 /* What a parameter may go back up to. */
@@ -89,26 +77,7 @@ static bool leap_down(struct bz_shrinking *shrinking) {
     return is_smaller;
 }
 
-/* Only for runs in which nothing but data is drawn: with few choices, there are few schedules. */
-static bool leap_across(struct bz_shrinking *shrinking) {
-    const struct bz_program best = shrinking->result->program;
-    const struct bz_param *params = best.scenario->params;
-    const struct bz_shrink_size *size = &shrinking->best->size;
-    bool is_smaller = false;
-    for (uint32_t up = 0; params[up].name != NULL && size->deviations + size->cancels == 0; up++) {
-        for (uint32_t down = 0; params[down].name != NULL && !is_smaller; down++) {
-            struct bz_program program = best;
-            program.args.values[up] = top_of(shrinking, up);
-            program.args.values[down]--;
-            is_smaller = up != down && best.args.values[up] < top_of(shrinking, up) &&
-                         best.args.values[down] > params[down].least &&
-                         leap(shrinking, &program, 0, shrinking->best->edits.count, RUNS_OF_A_LEAP);
-        }
-    }
-    return is_smaller;
-}
-
 bool bz_shrink_leap(struct bz_shrinking *shrinking) {
-    bool is_smaller = leap_up(shrinking) || leap_down(shrinking) || leap_across(shrinking);
+    bool is_smaller = leap_up(shrinking) || leap_down(shrinking);
     return bz_shrink_enter(shrinking, &shrinking->result->program) && is_smaller;
 }

@@ -126,16 +126,6 @@ bool bz_shrink_leaps(struct bz_shrinking *shrinking);
 /* Of the best run: equal for equal runs of equal parameters. Never 0. */
 uint64_t bz_shrink_key(const struct bz_shrinking *shrinking);
 
-/* Of the best run, and of a program to which it may leap; NULL: to any. */
-uint64_t bz_shrink_key_of_leap(const struct bz_shrinking *shrinking,
-                               const struct bz_program *program);
-
-/* NULL: it is not known to lead nowhere. */
-const struct bz_done *bz_shrink_done(const struct bz_shrinking *shrinking, uint64_t key);
-
-/* Notes that it leads nowhere, unless a budget has ended it. */
-void bz_shrink_note_done(struct bz_shrinking *shrinking, uint64_t key);
-
 /* --- passes: each goes on while the budget lasts, and returns whether the best run got smaller --
  */
 
@@ -166,9 +156,6 @@ bool bz_shrink_search_within(struct bz_shrinking *shrinking, const struct bz_shr
 
 /* Tries small schedules of small programs that no single step down leads to. */
 bool bz_shrink_leap(struct bz_shrinking *shrinking);
-
-/* Tries small schedules of this program, to save a deviation of the best run. */
-bool bz_shrink_leap_to(struct bz_shrinking *shrinking, const struct bz_program *program);
 
 /* Mixes programs with fewer tasks from what is drawn in the best one. */
 bool bz_shrink_mix(struct bz_shrinking *shrinking);

@@ -196,14 +196,6 @@ static void find_doubled(struct bz_shrinking *shrinking, const int64_t *most) {
     }
 }
 
-/* Shrinks the run that is now the best one of the group. A step that deviates from the default
- * order in a small program need not deviate in the program where it began. */
-static bool pass_and_leap(struct bz_shrinking *shrinking) {
-    const struct bz_program program = shrinking->trial->program;
-    (void)bz_shrink_passes(shrinking);
-    return bz_shrink_leap_to(shrinking, &program) && bz_shrink_passes(shrinking);
-}
-
 /* Both orders may have it. */
 static bool is_in_first(const struct bz_shrink_group *group, const struct bz_failing *start) {
     bool is_there = false;
@@ -216,17 +208,17 @@ static bool is_in_first(const struct bz_shrink_group *group, const struct bz_fai
     return is_there;
 }
 
-/* Likewise all of the group, the first of which is the best one now; the smallest of them stays. */
+/* Shrinks all of the group, the first of which is the best one now; the smallest of them stays. */
 static bool deepen_group(struct bz_shrinking *shrinking) {
     const struct bz_shrink_group *group = shrinking->group;
-    (void)pass_and_leap(shrinking);
+    (void)bz_shrink_passes(shrinking);
     for (unsigned place = 1; place < 2 * BZ_SHRINK_OTHERS; place++) {
         unsigned rank = place / BZ_SHRINK_OTHERS;
         const struct bz_failing *start = &group->found[rank][place % BZ_SHRINK_OTHERS];
         if (place % BZ_SHRINK_OTHERS < group->counts[rank] &&
             (rank == 0 || !is_in_first(group, start)) && bz_shrink_goes_on(shrinking) &&
             bz_shrink_enter(shrinking, &start->program)) {
-            (void)bz_shrink_other(shrinking, start, pass_and_leap);
+            (void)bz_shrink_other(shrinking, start, bz_shrink_passes);
         }
     }
     return bz_shrink_leaps(shrinking);

@@ -211,23 +211,15 @@ static bool play_trace(struct bz_shrinking *shrinking) {
     return is_made;
 }
 
-static uint64_t key_of(const struct bz_program *program, uint64_t digest) {
-    uint64_t words[BZ_PARAMS_MAX + 2] = {program->steps_max, digest};
+uint64_t bz_shrink_key(const struct bz_shrinking *shrinking) {
+    const struct bz_program *program = &shrinking->result->program;
+    uint64_t words[BZ_PARAMS_MAX + 2] = {program->steps_max, shrinking->best->digest};
     memcpy(&words[2], program->args.values, sizeof program->args.values);
     return bz_checksum((const char *)words, sizeof words) | 1u;
 }
 
-uint64_t bz_shrink_key(const struct bz_shrinking *shrinking) {
-    return key_of(&shrinking->result->program, shrinking->best->digest);
-}
-
-uint64_t bz_shrink_key_of_leap(const struct bz_shrinking *shrinking,
-                               const struct bz_program *program) {
-    uint64_t key = bz_shrink_key(shrinking);
-    return program == NULL ? ~key | 1u : key_of(program, key);
-}
-
-const struct bz_done *bz_shrink_done(const struct bz_shrinking *shrinking, uint64_t key) {
+/* NULL: it is not known to lead nowhere. */
+static const struct bz_done *find_done(const struct bz_shrinking *shrinking, uint64_t key) {
     const struct bz_done *found = NULL;
     for (uint32_t index = 0; index < BZ_SHRINK_DONE && found == NULL; index++) {
         found = shrinking->done[index].key == key ? &shrinking->done[index] : NULL;
@@ -235,7 +227,8 @@ const struct bz_done *bz_shrink_done(const struct bz_shrinking *shrinking, uint6
     return found;
 }
 
-void bz_shrink_note_done(struct bz_shrinking *shrinking, uint64_t key) {
+/* Notes that it leads nowhere, unless a budget has ended it. */
+static void note_done(struct bz_shrinking *shrinking, uint64_t key) {
     if (bz_shrink_goes_on(shrinking)) {
         shrinking->done[shrinking->done_count++ % BZ_SHRINK_DONE] =
             (struct bz_done){.key = key, .is_searched = shrinking->is_searched};
@@ -243,7 +236,7 @@ void bz_shrink_note_done(struct bz_shrinking *shrinking, uint64_t key) {
 }
 
 static bool is_known(struct bz_shrinking *shrinking) {
-    const struct bz_done *done = bz_shrink_done(shrinking, bz_shrink_key(shrinking));
+    const struct bz_done *done = find_done(shrinking, bz_shrink_key(shrinking));
     if (done != NULL) {
         shrinking->is_settled = true;
         shrinking->is_searched = done->is_searched;
@@ -270,7 +263,7 @@ bool bz_shrink_passes(struct bz_shrinking *shrinking) {
     }
     shrinking->is_settled = !has_changed && bz_shrink_goes_on(shrinking);
     if (shrinking->is_settled) {
-        bz_shrink_note_done(shrinking, bz_shrink_key(shrinking));
+        note_done(shrinking, bz_shrink_key(shrinking));
     }
     return shrinking->is_settled;
 }
@@ -279,12 +272,12 @@ bool bz_shrink_passes(struct bz_shrinking *shrinking) {
 bool bz_shrink_leaps(struct bz_shrinking *shrinking) {
     bool is_done = false;
     while (!is_done && bz_shrink_goes_on(shrinking)) {
-        uint64_t key = bz_shrink_key_of_leap(shrinking, NULL);
-        is_done = bz_shrink_done(shrinking, key) != NULL;
+        uint64_t key = ~bz_shrink_key(shrinking) | 1u; /* not that of the passes */
+        is_done = find_done(shrinking, key) != NULL;
         if (!is_done && (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
             (void)bz_shrink_passes(shrinking);
         } else if (!is_done) {
-            bz_shrink_note_done(shrinking, key);
+            note_done(shrinking, key);
         }
     }
     return bz_shrink_goes_on(shrinking);
