@@ -63,14 +63,5 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
     return barrier->wait(sut->instance, &index);
 }
 
-const struct bz_modelled bz_modelled_barrier = {
-    {.name = "barrier",
-     .state_bytes = sizeof(struct barrier),
-     .parameter_count = 1,
-     .ops = ops,
-     .op_count = OP_COUNT,
-     .start = start,
-     .step = step},
-    init,
-    call,
-};
+const struct bz_modelled bz_modelled_barrier =
+    BZ_MODELLED("barrier", sizeof(struct barrier), 1, start, step, call);

@@ -82,12 +82,5 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
                            : condition->notify(sut->instance, (uint32_t)arguments[0]);
 }
 
-const struct bz_modelled bz_modelled_condition = {
-    {.name = "condition",
-     .state_bytes = sizeof(struct condition),
-     .ops = ops,
-     .op_count = OP_COUNT,
-     .step = step},
-    init,
-    call,
-};
+const struct bz_modelled bz_modelled_condition =
+    BZ_MODELLED("condition", sizeof(struct condition), 0, NULL, step, call);

@@ -31,12 +31,5 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
     return BZ_OK;
 }
 
-const struct bz_modelled bz_modelled_event = {
-    {.name = "event",
-     .state_bytes = sizeof(int64_t),
-     .ops = ops,
-     .op_count = OP_COUNT,
-     .step = step},
-    init,
-    call,
-};
+const struct bz_modelled bz_modelled_event =
+    BZ_MODELLED("event", sizeof(int64_t), 0, NULL, step, call);

@@ -22,6 +22,13 @@ struct bz_modelled {
                            int64_t *answer);
 };
 
+/* Of a file that has `ops`, OP_COUNT and `init`. */
+#define BZ_MODELLED(name_, state_bytes_, parameter_count_, start_, step_, call_)                   \
+    {                                                                                              \
+        {name_, state_bytes_, parameter_count_, ops, OP_COUNT, .start = start_, .step = step_},    \
+            init, call_                                                                            \
+    }
+
 /* The model of the primitive, by the variant's claims. `ops` is memory for its operations, up to
  * BZ_MODELLED_OPS_MAX of them. */
 void bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,

@@ -34,14 +34,5 @@ static enum bz_status call(const struct bz_sut_opaque *sut, uint32_t op, const i
     return op == ACQUIRE ? permits->acquire(sut->instance) : permits->release(sut->instance);
 }
 
-const struct bz_modelled bz_modelled_permits = {
-    {.name = "permits",
-     .state_bytes = sizeof(int64_t),
-     .parameter_count = 1,
-     .ops = ops,
-     .op_count = OP_COUNT,
-     .start = start,
-     .step = step},
-    init,
-    call,
-};
+const struct bz_modelled bz_modelled_permits =
+    BZ_MODELLED("permits", sizeof(int64_t), 1, start, step, call);

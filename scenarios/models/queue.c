@@ -94,26 +94,8 @@ static enum bz_status call_for_count(const struct bz_sut_opaque *sut, uint32_t o
     return status;
 }
 
-const struct bz_modelled bz_modelled_queue = {
-    {.name = "queue",
-     .state_bytes = sizeof(struct queue),
-     .parameter_count = 1,
-     .ops = ops,
-     .op_count = OP_COUNT,
-     .start = start,
-     .step = step},
-    init,
-    call,
-};
+const struct bz_modelled bz_modelled_queue =
+    BZ_MODELLED("queue", sizeof(struct queue), 1, start, step, call);
 
-const struct bz_modelled bz_modelled_slots = {
-    {.name = "queue",
-     .state_bytes = offsetof(struct queue, items),
-     .parameter_count = 1,
-     .ops = ops,
-     .op_count = OP_COUNT,
-     .start = start,
-     .step = step_of_count},
-    init,
-    call_for_count,
-};
+const struct bz_modelled bz_modelled_slots =
+    BZ_MODELLED("queue", offsetof(struct queue, items), 1, start, step_of_count, call_for_count);
