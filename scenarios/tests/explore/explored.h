@@ -12,6 +12,14 @@
 #include "sim/native/snapshot.h"
 #include "sim/program/settings.h"
 
+/* Without snapshots every prefix is run again, which takes hours, and no state is recognized. */
+#define TST_NEEDS_SNAPSHOTS()                                                                      \
+    do {                                                                                           \
+        if (!bz_snapshot_is_supported()) {                                                         \
+            cr_skip_test("there are no snapshots");                                                \
+        }                                                                                          \
+    } while (0)
+
 /* The program of a scenario on a variant, with settings "name=value,..."; NULL: the defaults. */
 static inline struct bz_program tst_explored_program(const struct bz_scenario *scenario,
                                                      const struct bz_variant *variant,

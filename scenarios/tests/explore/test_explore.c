@@ -55,9 +55,7 @@ static void expect_found(const struct bz_program *program, const char *oracle, u
 
 Test(explore, finds_every_entry_of_the_zoo) {
     uint32_t count = 0;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("without snapshots it takes minutes");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
         if (fault == NULL || tst_is_repeated(*next) || (is_large(*next) && !tst_is_long())) {
@@ -74,9 +72,7 @@ Test(explore, finds_every_entry_of_the_zoo) {
 /* Rounds are small at the defaults of every scenario: two of them need no more states than this,
  * also of drawn programs, whose other draws take time. */
 Test(explore, two_rounds_of_every_scenario_end_early) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("without snapshots it takes minutes");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
         struct bz_program program = tst_explored_program(*next, &bz_variant_buzzer, NULL);
         struct bz_explore_config config = {.program = &program,
@@ -151,9 +147,7 @@ Test(explore, proves_a_lock_of_three_workers_and_one_cancel) {
 }
 
 Test(explore, proves_one_round_of_contended) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("without snapshots it takes hours");
-    }
+    TST_NEEDS_SNAPSHOTS();
     struct bz_program program =
         tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, "rounds=1,max-cancels=1");
     (void)search_all(&program);
@@ -166,9 +160,7 @@ Test(explore, proves_one_round_of_contended) {
 /* However long the workers go on, and wherever one cancel strikes: nobody is overtaken without end,
  * and there is no livelock. */
 Test(explore, proves_that_workers_without_end_starve_nobody) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("no state is recognized");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
         struct bz_program program = tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
                                                          ENDLESS ",workers=3,max-cancels=1");
@@ -181,9 +173,7 @@ Test(explore, proves_that_workers_without_end_starve_nobody) {
 Test(explore, finds_what_starves_a_worker_without_end) {
     static const struct bz_variant *const variants[] = {
         &bz_variant_zoo_al_23, &bz_variant_zoo_dn_4267, &bz_variant_zoo_fr_2071};
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("no state is recognized");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (size_t index = 0; index < sizeof variants / sizeof variants[0]; index++) {
         struct bz_program program = tst_explored_program(&bz_scenario_contended, variants[index],
                                                          ENDLESS ",workers=2,cancels=0");

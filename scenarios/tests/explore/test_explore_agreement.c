@@ -91,9 +91,7 @@ static void compare_bounds(const struct bz_scenario *scenario, const struct bz_v
 
 Test(explore_agreement, for_every_entry_of_the_zoo) {
     struct comparison sum = {0};
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
         if (fault != NULL && !tst_is_repeated(*next)) {
@@ -107,9 +105,7 @@ Test(explore_agreement, for_every_entry_of_the_zoo) {
 
 Test(explore_agreement, for_what_ships_in_every_scenario) {
     struct comparison sum = {0};
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
         if (tst_small_settings((*next)->name) != NULL) {
             compare_bounds(*next, &bz_variant_buzzer, NULL, &sum);
@@ -126,9 +122,7 @@ Test(explore_agreement, with_so_little_lag_that_it_runs_out) {
     static const char *const names[] = {"restaurant", "timeout", "scope", "event", "barrier"};
     struct comparison sum = {0};
     uint32_t refused = 0;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (size_t name = 0; name < sizeof names / sizeof names[0]; name++) {
         for (size_t lag = 0; lag < sizeof lags / sizeof lags[0]; lag++) {
             char error[BZ_ERROR_BYTES];
@@ -179,9 +173,7 @@ Test(explore_agreement, for_one_yield_that_stands_for_three) {
          "producers=1,consumers=1,newcomers=1,items=1,tries=1,patience=4,cancels=0"},
     };
     uint32_t with_findings = 0;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
         const struct bz_scenario *scenario = programs[index].scenario;
         uint32_t smaller = 0;
@@ -211,9 +203,7 @@ Test(explore_agreement, for_one_yield_that_stands_for_three) {
 
 /* Then the clock may jump once before each yield, so their number matters. */
 Test(explore_agreement, yields_are_counted_where_timers_are_armed) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     struct bz_program program = tst_explored_program(
         &bz_scenario_restaurant, &bz_variant_buzzer,
         "tables=1,guests=2,arrival=3,helpings=1,meal=0,meal-ns=1,changes=0,patience=1");
@@ -264,9 +254,7 @@ static struct comparison compare_drawn(const struct bz_variant *variant, const c
 }
 
 Test(explore_agreement, for_drawn_programs_in_every_order) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3", 0, 100);
     compare_drawn(&bz_variant_buzzer, "tasks=2,ops=2", 1, 100);
     compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,ns=1", 0, 100);
@@ -274,9 +262,7 @@ Test(explore_agreement, for_drawn_programs_in_every_order) {
 
 Test(explore_agreement, for_drawn_programs_with_permits_alone) {
     struct comparison sum;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     compare_drawn(&bz_variant_buzzer, "tasks=3,ops=2,kinds=7,ns=2", 0, 80);
     compare_drawn(&bz_variant_buzzer, "tasks=2,ops=3,kinds=7,ns=2,objects=3", 1, 60);
     sum = compare_drawn(&bz_variant_asyncio_311, "tasks=3,ops=3,kinds=7,ns=3", 0, 100);
@@ -306,9 +292,7 @@ Test(explore_agreement, for_cancels_into_one_window) {
     static const char *const windows[] = {"cancel=holding", "cancel=woken", "cancel=waiting",
                                           "cancel=sleeping", "cancel=cancelling"};
     struct comparison sum = {0};
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no reductions to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (uint32_t index = 0; index < sizeof windows / sizeof windows[0]; index++) {
         struct bz_program program =
             tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, windows[index]);

@@ -194,9 +194,7 @@ Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
     struct bz_program program =
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
     program.cancels_max = 2;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("every prefix is run again: too many");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (uint32_t manner = 0; manner < 3; manner++) {
         struct session session = {
             .file = tmpfile(),
@@ -316,9 +314,7 @@ Test(explore_checkpoint, a_team_stops_before_a_worker_has_run) {
     static struct bz_explore_result parts;
     struct bz_program program =
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no teams without snapshots");
-    }
+    TST_NEEDS_SNAPSHOTS();
     hold = mmap(NULL, sizeof *hold, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(hold != MAP_FAILED && pthread_atfork(note_fork, NULL, hold_worker) == 0);
     program.cancels_max = 2;
@@ -366,9 +362,7 @@ Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
     struct bz_program program = tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer,
                                                      "workers=2,rounds=1,patience=10");
     struct bz_explore_config config = config_of(&program, BZ_REDUCE_SNAPSHOTS);
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("every prefix is run again: too many");
-    }
+    TST_NEEDS_SNAPSHOTS();
     program.cancels_max = 1;
     config.rounds_before_sweep = 1;
     cr_assert(bz_explore(&config, &whole));
@@ -396,9 +390,7 @@ Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
     program.cancels_max = 2;
     struct bz_explore_config config = config_of(&program, BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES);
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("no snapshots, no table");
-    }
+    TST_NEEDS_SNAPSHOTS();
     cr_assert(bz_explore(&config, &whole));
     session.checkpoint.program = program;
     config.keep = keep;
@@ -551,9 +543,7 @@ static void continue_on_another_path(bool is_sweep, bool is_contained) {
 
 /* It ends as one that never stopped. */
 Test(explore_checkpoint, a_search_whose_path_leads_to_another_state_begins_again) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("without snapshots no state is known");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (uint32_t manner = 0; manner < 4; manner++) {
         continue_on_another_path(manner % 2 != 0, manner / 2 != 0);
     }

@@ -29,9 +29,7 @@ static const struct row {
 };
 
 Test(explore_counts, do_not_depend_on_the_compiler) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no states to count");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (size_t index = 0; index < sizeof rows / sizeof rows[0]; index++) {
         const struct row *row = &rows[index];
         bool is_small = row->settings != NULL && row->settings[0] == '\0';

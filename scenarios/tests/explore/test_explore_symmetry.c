@@ -73,9 +73,7 @@ Test(explore_symmetry, loses_nothing_on_any_variant) {
     uint32_t compared = 0;
     uint32_t with_findings = 0;
     uint32_t smaller = 0;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no states to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         for (uint32_t index = 0; index < 2 * sizeof settings / sizeof settings[0]; index++) {
             struct pair pair;
@@ -117,9 +115,7 @@ Test(explore_symmetry, loses_nothing_in_any_scenario) {
     size_t count = sizeof programs / sizeof programs[0] - TST_LONG(2, 0);
     uint32_t compared = 0;
     uint32_t with_findings = 0;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no states to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (size_t index = 0; index < count; index++) {
         const struct bz_scenario *scenario = programs[index].scenario;
         uint32_t smaller = 0;
@@ -193,9 +189,7 @@ TOY(by_name, 0, .acquire = acquire_by_name);
 
 Test(explore_symmetry, follows_a_pointer_to_a_task) {
     struct pair pair;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no states to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     cr_assert(compare(&remembering, "permits=1,workers=3,rounds=3,hold=0,patience=1,cancels=0", 0,
                       &pair));
     cr_assert(is_symmetric(&pair));
@@ -204,9 +198,7 @@ Test(explore_symmetry, follows_a_pointer_to_a_task) {
 
 Test(explore_symmetry, is_off_for_code_that_asks_for_the_number_or_the_name) {
     struct pair pair;
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no states to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     cr_assert(compare(&by_number, TOY_SETTINGS, 0, &pair));
     cr_assert_not(is_symmetric(&pair));
     cr_assert(compare(&by_name, "permits=1,workers=3,rounds=1,patience=1,cancels=0", 0, &pair));
@@ -216,9 +208,7 @@ Test(explore_symmetry, is_off_for_code_that_asks_for_the_number_or_the_name) {
 /* Six workers in all orders: with 720 permutations, the space of unpermuted states is no longer
  * one that a test could search. */
 Test(explore_symmetry, searches_what_is_too_large_without) {
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no states to compare");
-    }
+    TST_NEEDS_SNAPSHOTS();
     struct bz_program program = tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer,
                                                      "workers=6,rounds=1,patience=4");
     program.cancels_max = 0;

@@ -63,9 +63,7 @@ static void compare(const struct bz_scenario *scenario, const struct bz_variant 
 
 Test(explore_team, finds_what_one_finds_in_the_zoo) {
     struct comparison sum = {0};
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no teams without snapshots");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
         if (fault != NULL && !tst_is_repeated(*next)) {
@@ -77,9 +75,7 @@ Test(explore_team, finds_what_one_finds_in_the_zoo) {
 
 Test(explore_team, counts_what_one_counts_in_every_scenario) {
     struct comparison sum = {0};
-    if (!bz_snapshot_is_supported()) {
-        cr_skip_test("there are no teams without snapshots");
-    }
+    TST_NEEDS_SNAPSHOTS();
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
         if (tst_small_settings((*next)->name) != NULL) {
             compare(*next, &bz_variant_buzzer, NULL, BZ_REDUCE_ALL, &sum);
