@@ -10,7 +10,7 @@
 
 #define NEWS_MAX 96u /* rounds, and findings of the sweep and of the rounds after it */
 #define STOP_LOOKS_MAX 8u
-#define TRIAL_STATES 1000u
+#define VISITS_FIRST 4096u /* its code is foreign, and may well keep state outside of the world */
 #define LABEL_BYTES_MAX 4096u
 #define USE_NS UINT64_C(60000000000) /* more than a large checkpoint takes */
 
@@ -263,8 +263,7 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
     return state;
 }
 
-bool bz_search_contained(const struct bz_explore_config *config, bool visits_all,
-                         struct bz_explore_result *result) {
+bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result) {
     struct shared *shared = bz_shared_alloc(sizeof *shared);
     struct bz_program program = *config->program;
     struct bz_explore_config own = *config;
@@ -289,7 +288,7 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
         shared->is_ok = true;
         state = BZ_CHILD_DONE;
     } else if (search != NULL) {
-        search->visits_all = visits_all;
+        search->visits_first = VISITS_FIRST;
         told = search->record != NULL ? search->record->result.told : 0;
         state = search_in_children(config, search, &told, &death);
     }
@@ -307,27 +306,6 @@ bool bz_search_contained(const struct bz_explore_config *config, bool visits_all
     }
     bz_shared_free(shared, sizeof *shared);
     return is_ok;
-}
-
-/* --- snapshots, or none ----------------------------------------------------------------------- */
-
-bool bz_snapshots_fit(const struct bz_explore_config *config) {
-    struct bz_explore_config trial = *config;
-    struct bz_explore_result *result = calloc(1, sizeof *result);
-    if (result == NULL) {
-        return true; /* the search tells */
-    }
-    trial.states_max = trial.states_max < TRIAL_STATES ? trial.states_max : TRIAL_STATES;
-    trial.poll = NULL;
-    trial.on_round = NULL;
-    trial.on_finding = NULL;
-    trial.keep = NULL;
-    trial.from = NULL;
-    trial.keep_going = true;
-    bool is_ok = bz_search_contained(&trial, true, result);
-    bool fits = !is_ok || !bz_search_is_spoilt(&trial, result);
-    free(result);
-    return fits;
 }
 
 bool bz_search_is_spoilt(const struct bz_explore_config *config,

@@ -82,7 +82,7 @@ static uint32_t take_away(struct sorted *sorted, uint32_t state_count) {
 
 enum bz_acyclic bz_edges_are_acyclic(const struct bz_edge_log *log) {
     size_t states = (size_t)log->state_count + 2;
-    if (log->count > log->capacity) {
+    if (!bz_edge_log_has_all(log)) {
         return BZ_ACYCLIC_UNKNOWN;
     }
     struct sorted sorted = {

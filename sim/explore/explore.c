@@ -212,7 +212,7 @@ bool bz_search_explore(struct bz_search *search) {
 /* The whole search, with these reductions or none. */
 static bool explore(const struct bz_explore_config *config, struct bz_explore_result *result) {
     if (config->program->contain.is_on) {
-        return bz_search_contained(config, false, result);
+        return bz_search_contained(config, result);
     }
     struct bz_search *search = bz_search_new(config, result);
     bool is_ok = search != NULL || end_for_lack(NULL, result);
@@ -235,9 +235,8 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     bool has_snapshots = (config.reductions & BZ_REDUCE_SNAPSHOTS) != 0;
     bool is_ok = true;
     *result = (struct bz_explore_result){.is_minimal = true};
-    bool fits = !has_snapshots || !config.program->contain.is_on ||
-                (config.from != NULL ? !bz_explore_checkpoint_has_outside_state(config.from)
-                                     : bz_snapshots_fit(&config));
+    bool fits = !has_snapshots || config.from == NULL ||
+                !bz_explore_checkpoint_has_outside_state(config.from);
     if (fits) {
         is_ok = explore(&config, result);
         fits = !is_ok || !has_snapshots || !bz_search_is_spoilt(&config, result);

@@ -22,8 +22,8 @@
  * A snapshot has the state that lies in the world's memory. A variant that keeps some elsewhere (in
  * malloc's memory, in a static variable) is noticed by visiting paths a second time, from the
  * set-up on; the search then begins again without snapshots. A contained program is searched in a
- * child process (sim/contain/contain.h), where snapshots are tried first. If the same choices lead
- * to two different runs even so, that is the finding (`nondeterminism`).
+ * child process (sim/contain/contain.h), and more of its paths are visited. If the same choices
+ * lead to two different runs even so, that is the finding (`nondeterminism`).
  *
  * Limits, each named in the result when it is hit: states_max, memory_max_bytes, and
  * BZ_EXPLORE_TRANSITIONS_PER_STATE times as many transitions; draws of more than

@@ -303,7 +303,7 @@ void bz_search_liveness(struct bz_search *search) {
     if (search->is_log_full) {
         snprintf(result->liveness_text, sizeof result->liveness_text,
                  "there are too many transitions to look for cycles with several workers");
-    } else if (!compares || (!result->has_cycles && !search->at.may_have_cycles)) {
+    } else if (!compares || !result->has_cycles) {
         result->liveness = BZ_LIVENESS_ENDS;
     } else {
         search->cycles = &cycles;

@@ -135,7 +135,6 @@ void bz_record_go_on(struct bz_search *search) {
     search->result->end = BZ_EXPLORE_DONE;
     search->at.is_cut = record->at.is_cut;
     search->at.is_short = record->at.is_short;
-    search->at.may_have_cycles = record->at.may_have_cycles;
     search->at.is_root_done = record->at.is_root_done;
     search->revived_max = record->choice_count;
     record->choice_count = 0;

@@ -10,6 +10,7 @@
 #include "sim/judge/failure.h"
 
 #define POLL_EVERY 1024u /* transitions */
+#define VISITS_FIRST 512u
 
 /* --- one transition --------------------------------------------------------------------------- */
 
@@ -424,7 +425,6 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
     search->at.is_short = false;
     search->is_put_off = false;
     search->is_unrepeatable = false;
-    search->at.may_have_cycles = false;
     search->is_log_full = false;
     search->at.is_root_done = false;
     search->revived_max = 0;
@@ -509,6 +509,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
         search->own_config.program = &search->program;
         search->config = &search->own_config;
         search->result = result;
+        search->visits_first = VISITS_FIRST;
         search->world = bz_program_new_world(&search->program);
         search->second = bz_program_new_world(&search->program);
     }

@@ -77,7 +77,7 @@ struct bz_search {
     bool is_put_off;              /* by the bound on transitions */
     bool is_at_top;               /* the world is in the state of the topmost frame */
     bool is_repeating;            /* a world runs transitions of the path again */
-    bool visits_all;              /* every path is visited again, not only some */
+    uint32_t visits_first;        /* so many paths of a search are visited again, and few later */
     bool is_log_full;             /* a team does not know whether there are cycles */
     bool is_unrepeatable;         /* there was one, or an event of another visit differed */
     void *program_state;
@@ -182,7 +182,7 @@ bool bz_search_answers(const struct bz_search *search, struct bz_answers *answer
 
 /* --- second_visit.c --------------------------------------------------------------------------- */
 
-/* Whether the present path should be visited again: the first ones of a search, and few later. */
+/* Whether the present path should be visited again. */
 bool bz_search_visit_is_due(const struct bz_search *search);
 
 /* bz_search_repeat() of the whole path in another world. Sets `is_unrepeatable` also if the verdict
@@ -204,13 +204,8 @@ void bz_search_record_edge(struct bz_search *search);
 
 /* --- contained.c ------------------------------------------------------------------------------ */
 
-/* bz_search_explore() in a child process; `visits_all` visits every path a second time. */
-bool bz_search_contained(const struct bz_explore_config *config, bool visits_all,
-                         struct bz_explore_result *result);
-
-/* Whether snapshots have all of the variant's state, as far as a short search in a process of its
- * own shows: going back to a snapshot may leave a variant with memory that it has freed. */
-bool bz_snapshots_fit(const struct bz_explore_config *config);
+/* bz_search_explore() in a child process. */
+bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result);
 
 /* Whether the search ended with a finding that only snapshots can explain: a path that does not
  * repeat, or a death that an ordinary run does not show. */

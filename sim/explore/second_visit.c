@@ -5,13 +5,12 @@
 
 #include "sim/explore/search.h"
 
-#define VISITS_FIRST 512u /* transitions of a search */
-#define VISITS_EVERY 4096u
+#define VISITS_EVERY 4096u /* transitions */
 
 bool bz_search_visit_is_due(const struct bz_search *search) {
     uint64_t transitions = search->result->transitions;
     return bz_search_has(search, BZ_REDUCE_SNAPSHOTS) &&
-           (search->visits_all || transitions <= VISITS_FIRST || transitions % VISITS_EVERY == 0);
+           (transitions <= search->visits_first || transitions % VISITS_EVERY == 0);
 }
 
 static bool same_oracle(const struct bz_judge *a, const struct bz_judge *b) {

@@ -116,7 +116,7 @@ Test(second_visit, finds_nothing_in_a_variant_that_keeps_its_state_in_the_world)
     expect_notice(false);
 }
 
-/* Without the trial in a process of its own, the second free() ends the test. */
+/* In this process, the second free() would end the test. */
 Test(second_visit, notices_memory_of_malloc_before_the_variant_crashes) {
     expect_as_without_snapshots(&on_heap, true);
     expect_notice(true);
