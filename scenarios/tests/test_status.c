@@ -7,50 +7,38 @@
 
 /* --- a variant that lies ---------------------------------------------------------------------- */
 
-enum lying {
-    ACQUIRE,
-    RELEASE,
-    EVENT_WAIT,
-    CONDITION_ACQUIRE,
-    CONDITION_RELEASE,
-    CONDITION_WAIT,
-    NOTIFY,
-    BARRIER_WAIT,
-    PUT,
-    GET,
-    TRY_PUT,
-    TRY_GET,
-    TASK_DONE,
-    JOIN,
-    POOL_ACQUIRE,
-    POOL_RELEASE,
-    ANSWER,
-    DEFERRED_RELEASE,
-    SCOPE_ENTER,
-    SCOPE_EXIT,
-    LYING_COUNT
-};
+/* The operations that return a status: a name, the table and its member, parameters, arguments. */
+#define LIES(LIE)                                                                                  \
+    LIE(semaphore_acquire, permits[BZ_PRIMITIVE_SEMAPHORE], acquire, (void *it), (it))             \
+    LIE(semaphore_release, permits[BZ_PRIMITIVE_SEMAPHORE], release, (void *it), (it))             \
+    LIE(bounded_acquire, permits[BZ_PRIMITIVE_BOUNDED], acquire, (void *it), (it))                 \
+    LIE(bounded_release, permits[BZ_PRIMITIVE_BOUNDED], release, (void *it), (it))                 \
+    LIE(lock_acquire, permits[BZ_PRIMITIVE_LOCK], acquire, (void *it), (it))                       \
+    LIE(lock_release, permits[BZ_PRIMITIVE_LOCK], release, (void *it), (it))                       \
+    LIE(event_wait, event, wait, (void *it), (it))                                                 \
+    LIE(condition_acquire, condition, acquire, (void *it), (it))                                   \
+    LIE(condition_release, condition, release, (void *it), (it))                                   \
+    LIE(condition_wait, condition, wait, (void *it), (it))                                         \
+    LIE(notify, condition, notify, (void *it, uint32_t count), (it, count))                        \
+    LIE(barrier_wait, barrier, wait, (void *it, uint32_t *index), (it, index))                     \
+    LIE(put, queue, put, (void *it, uint64_t value, int64_t priority), (it, value, priority))      \
+    LIE(get, queue, get, (void *it, uint64_t *value), (it, value))                                 \
+    LIE(try_put, queue, try_put, (void *it, uint64_t value, int64_t priority),                     \
+        (it, value, priority))                                                                     \
+    LIE(try_get, queue, try_get, (void *it, uint64_t *value), (it, value))                         \
+    LIE(task_done, queue, task_done, (void *it), (it))                                             \
+    LIE(join, queue, join, (void *it), (it))                                                       \
+    LIE(pool_acquire, pool, acquire, (void *it, uint64_t key), (it, key))                          \
+    LIE(pool_release, pool, release, (void *it, uint64_t key), (it, key))                          \
+    LIE(deferred_release, deferred, release, (void *it), (it))                                     \
+    LIE(scope_enter, scope, enter, (void *it, struct bz_loop *loop, uint64_t delay_ns),            \
+        (it, loop, delay_ns))
 
-static const char *const lying_names[LYING_COUNT] = {"acquire",
-                                                     "release",
-                                                     "event wait",
-                                                     "condition acquire",
-                                                     "condition release",
-                                                     "condition wait",
-                                                     "notify",
-                                                     "barrier wait",
-                                                     "put",
-                                                     "get",
-                                                     "try-put",
-                                                     "try-get",
-                                                     "task_done",
-                                                     "join",
-                                                     "pool acquire",
-                                                     "pool release",
-                                                     "answer",
-                                                     "deferred release",
-                                                     "scope enter",
-                                                     "scope exit"};
+#define NUMBER(name, ...) IS_##name,
+enum lying { LIES(NUMBER) IS_ANSWER, IS_SCOPE_EXIT, LYING_COUNT };
+
+#define NAME(name, ...) #name,
+static const char *const lying_names[LYING_COUNT] = {LIES(NAME) "answer", "scope_exit"};
 
 /* In place of one call in `every`, the operation does nothing and returns `status`. */
 static struct {
@@ -64,85 +52,23 @@ static bool lies(enum lying operation) {
     return operation == lie.operation && ++lie.calls % lie.every == 0;
 }
 
-#define REAL(table) (bz_variant_buzzer.table)
-#define LIE_OR(operation, call) return lies(operation) ? lie.status : (call)
+#define DEFINE(name, table, member, parameters, arguments)                                         \
+    static enum bz_status name parameters {                                                        \
+        return lies(IS_##name) ? lie.status : bz_variant_buzzer.table->member arguments;           \
+    }
+LIES(DEFINE)
 
-static enum bz_status acquire_semaphore(void *instance) {
-    LIE_OR(ACQUIRE, REAL(permits[BZ_PRIMITIVE_SEMAPHORE])->acquire(instance));
-}
-static enum bz_status release_semaphore(void *instance) {
-    LIE_OR(RELEASE, REAL(permits[BZ_PRIMITIVE_SEMAPHORE])->release(instance));
-}
-static enum bz_status acquire_bounded(void *instance) {
-    LIE_OR(ACQUIRE, REAL(permits[BZ_PRIMITIVE_BOUNDED])->acquire(instance));
-}
-static enum bz_status release_bounded(void *instance) {
-    LIE_OR(RELEASE, REAL(permits[BZ_PRIMITIVE_BOUNDED])->release(instance));
-}
-static enum bz_status acquire_lock(void *instance) {
-    LIE_OR(ACQUIRE, REAL(permits[BZ_PRIMITIVE_LOCK])->acquire(instance));
-}
-static enum bz_status release_lock(void *instance) {
-    LIE_OR(RELEASE, REAL(permits[BZ_PRIMITIVE_LOCK])->release(instance));
-}
-static enum bz_status event_wait(void *instance) {
-    LIE_OR(EVENT_WAIT, REAL(event)->wait(instance));
-}
-static enum bz_status condition_acquire(void *instance) {
-    LIE_OR(CONDITION_ACQUIRE, REAL(condition)->acquire(instance));
-}
-static enum bz_status condition_release(void *instance) {
-    LIE_OR(CONDITION_RELEASE, REAL(condition)->release(instance));
-}
-static enum bz_status condition_wait(void *instance) {
-    LIE_OR(CONDITION_WAIT, REAL(condition)->wait(instance));
-}
-static enum bz_status notify(void *instance, uint32_t count) {
-    LIE_OR(NOTIFY, REAL(condition)->notify(instance, count));
-}
-static enum bz_status barrier_wait(void *instance, uint32_t *index) {
-    LIE_OR(BARRIER_WAIT, REAL(barrier)->wait(instance, index));
-}
-static enum bz_status put(void *instance, uint64_t value, int64_t priority) {
-    LIE_OR(PUT, REAL(queue)->put(instance, value, priority));
-}
-static enum bz_status get(void *instance, uint64_t *value) {
-    LIE_OR(GET, REAL(queue)->get(instance, value));
-}
-static enum bz_status try_put(void *instance, uint64_t value, int64_t priority) {
-    LIE_OR(TRY_PUT, REAL(queue)->try_put(instance, value, priority));
-}
-static enum bz_status try_get(void *instance, uint64_t *value) {
-    LIE_OR(TRY_GET, REAL(queue)->try_get(instance, value));
-}
-static enum bz_status task_done(void *instance) {
-    LIE_OR(TASK_DONE, REAL(queue)->task_done(instance));
-}
-static enum bz_status join(void *instance) {
-    LIE_OR(JOIN, REAL(queue)->join(instance));
-}
-static enum bz_status pool_acquire(void *instance, uint64_t key) {
-    LIE_OR(POOL_ACQUIRE, REAL(pool)->acquire(instance, key));
-}
-static enum bz_status pool_release(void *instance, uint64_t key) {
-    LIE_OR(POOL_RELEASE, REAL(pool)->release(instance, key));
-}
-static void deferred_acquire(void *instance, struct bz_deferred_request *request) {
-    if (lies(ANSWER)) {
+static void answer(void *it, struct bz_deferred_request *request) {
+    if (lies(IS_ANSWER)) {
         request->answer(request, lie.status);
     } else {
-        REAL(deferred)->acquire(instance, request);
+        bz_variant_buzzer.deferred->acquire(it, request);
     }
 }
-static enum bz_status deferred_release(void *instance) {
-    LIE_OR(DEFERRED_RELEASE, REAL(deferred)->release(instance));
-}
-static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t delay_ns) {
-    LIE_OR(SCOPE_ENTER, REAL(scope)->enter(scope, loop, delay_ns));
-}
-static enum bz_status scope_exit(void *scope, enum bz_status status) {
-    enum bz_status real = REAL(scope)->exit(scope, status);
-    return lies(SCOPE_EXIT) ? lie.status : real;
+
+static enum bz_status scope_exit(void *it, enum bz_status status) {
+    enum bz_status real = bz_variant_buzzer.scope->exit(it, status);
+    return lies(IS_SCOPE_EXIT) ? lie.status : real;
 }
 
 static struct bz_permit_ops permits[BZ_PERMIT_PRIMITIVES];
@@ -154,42 +80,23 @@ static struct bz_pool_ops pool;
 static struct bz_deferred_ops deferred;
 static struct bz_scope_ops scope;
 
+#define REPLACE(name, table, member, ...) table.member = name;
+
 static struct bz_variant liar(void) {
     struct bz_variant variant = bz_variant_buzzer;
     for (uint32_t index = 0; index < BZ_PERMIT_PRIMITIVES; index++) {
         permits[index] = *bz_variant_buzzer.permits[index];
         variant.permits[index] = &permits[index];
     }
-    permits[BZ_PRIMITIVE_SEMAPHORE].acquire = acquire_semaphore;
-    permits[BZ_PRIMITIVE_SEMAPHORE].release = release_semaphore;
-    permits[BZ_PRIMITIVE_BOUNDED].acquire = acquire_bounded;
-    permits[BZ_PRIMITIVE_BOUNDED].release = release_bounded;
-    permits[BZ_PRIMITIVE_LOCK].acquire = acquire_lock;
-    permits[BZ_PRIMITIVE_LOCK].release = release_lock;
     event = *bz_variant_buzzer.event;
-    event.wait = event_wait;
     condition = *bz_variant_buzzer.condition;
-    condition.acquire = condition_acquire;
-    condition.release = condition_release;
-    condition.wait = condition_wait;
-    condition.notify = notify;
     barrier = *bz_variant_buzzer.barrier;
-    barrier.wait = barrier_wait;
     queue = *bz_variant_buzzer.queue;
-    queue.put = put;
-    queue.get = get;
-    queue.try_put = try_put;
-    queue.try_get = try_get;
-    queue.task_done = task_done;
-    queue.join = join;
     pool = *bz_variant_buzzer.pool;
-    pool.acquire = pool_acquire;
-    pool.release = pool_release;
     deferred = *bz_variant_buzzer.deferred;
-    deferred.acquire = deferred_acquire;
-    deferred.release = deferred_release;
     scope = *bz_variant_buzzer.scope;
-    scope.enter = scope_enter;
+    LIES(REPLACE)
+    deferred.acquire = answer;
     scope.exit = scope_exit;
     variant.event = &event;
     variant.condition = &condition;

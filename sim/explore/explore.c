@@ -169,7 +169,7 @@ static bool judge_liveness(struct bz_search *search) {
 
 /* Completes the result, whatever ended the search. */
 static bool end(struct bz_search *search, bool is_ok) {
-    search->result->unsound = bz_search_unsound(search);
+    search->result->unsound = search->at.unsound;
     return is_ok || end_for_lack(search, search->result);
 }
 

@@ -47,13 +47,11 @@ struct bz_search_stage {
 
 /* Where a search is, without its tables, path and result: what a checkpoint has as bytes. */
 struct bz_search_place {
-    bool is_team;        /* of a record: it is that of a team */
-    bool is_root_done;   /* of a team: the first worker has run all transitions of the root */
-    bool is_cut;         /* the bound on delays has left something out */
-    bool is_short;       /* the bound on deviations has */
-    bool is_asymmetric;  /* tasks turned out not to be interchangeable */
-    bool has_timers;     /* a timer was armed between two steps */
-    bool is_lag_refused; /* a clock jump was, because of the bound on lag */
+    bool is_team;      /* of a record: it is that of a team */
+    bool is_root_done; /* of a team: the first worker has run all transitions of the root */
+    bool is_cut;       /* the bound on delays has left something out */
+    bool is_short;     /* the bound on deviations has */
+    uint32_t unsound;  /* reductions that the program has turned out not to allow */
     struct bz_search_stage stage;
     struct bz_search_bounds bounds;
 };

@@ -85,10 +85,15 @@ static bool run_transition(struct bz_search *search) {
     }
     frame->point_count = search->point_count - frame->first_point;
     frame->digest = search->world->judge->digest;
-    search->at.is_asymmetric |=
-        bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world);
-    search->at.has_timers |= search->world->loop->heap_count > 0;
-    search->at.is_lag_refused |= search->world->judge->is_lag_refused;
+    if (bz_search_has(search, BZ_REDUCE_SYMMETRY) && bz_symmetry_is_broken(search->world)) {
+        search->at.unsound |= BZ_REDUCE_SYMMETRY;
+    }
+    if (search->world->loop->heap_count > 0) {
+        search->at.unsound |= BZ_REDUCE_YIELDS;
+    }
+    if (search->world->judge->is_lag_refused) {
+        search->at.unsound |= BZ_REDUCE_LAG;
+    }
     return goes_on;
 }
 
@@ -354,7 +359,7 @@ static bool is_lost(const struct bz_search *search) {
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     if (result->end == BZ_EXPLORE_LOST ||
-        (bz_search_unsound(search) & search->at.bounds.reductions) != 0 ||
+        (search->at.unsound & search->at.bounds.reductions) != 0 ||
         (search->cycles != NULL && search->cycles->is_full) ||
         (search->team != NULL && bz_team_is_over(search))) {
         return true;
@@ -473,14 +478,14 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
     struct bz_search_bounds own = *bounds;
     search->result->has_schedules = true;
     do {
-        own.reductions &= ~bz_search_unsound(search);
+        own.reductions &= ~search->at.unsound;
         if (bz_team_search(search, &own)) {
             return true;
         }
-    } while ((bz_search_unsound(search) & own.reductions) != 0);
+    } while ((search->at.unsound & own.reductions) != 0);
     bool is_ok = run_once(search, &own);
-    while ((bz_search_unsound(search) & own.reductions) != 0) {
-        own.reductions &= ~bz_search_unsound(search);
+    while ((search->at.unsound & own.reductions) != 0) {
+        own.reductions &= ~search->at.unsound;
         search->result->transitions_total -= search->result->transitions; /* a team counts none */
         is_ok = run_once(search, &own);
     }

@@ -150,13 +150,6 @@ static inline bool bz_search_has(const struct bz_search *search, uint32_t reduct
     return (search->at.bounds.reductions & reduction) != 0;
 }
 
-/* The reductions that the program has turned out not to allow. */
-static inline uint32_t bz_search_unsound(const struct bz_search *search) {
-    return (search->at.is_asymmetric ? BZ_REDUCE_SYMMETRY : 0) |
-           (search->at.has_timers ? BZ_REDUCE_YIELDS : 0) |
-           (search->at.is_lag_refused ? BZ_REDUCE_LAG : 0);
-}
-
 static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
     *sum = *sum > UINT64_MAX - more ? UINT64_MAX : *sum + more;
 }

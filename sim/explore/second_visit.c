@@ -28,7 +28,9 @@ void bz_search_visit_again(struct bz_search *search, bool is_end) {
     }
     if (!is_end && !search->is_unrepeatable && bz_search_has(search, BZ_REDUCE_SYMMETRY)) {
         bz_snapshot_normalize(world);
-        search->at.is_asymmetric |= bz_symmetry_has_disguise(search->world, world);
+        if (bz_symmetry_has_disguise(search->world, world)) {
+            search->at.unsound |= BZ_REDUCE_SYMMETRY;
+        }
     }
     if (!bz_world_has_resources(world)) {
         search->is_unrepeatable = false; /* nothing was compared */

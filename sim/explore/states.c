@@ -47,7 +47,7 @@ static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
     if (is_symmetric &&
         !(is_ok && bz_symmetry_has_all(&search->symmetry, search->world) &&
           bz_symmetry_fingerprint(&search->symmetry, search->world, &child->print, print))) {
-        search->at.is_asymmetric = true;
+        search->at.unsound |= BZ_REDUCE_SYMMETRY;
     }
     *print = bz_fingerprint_end(*print, spent(search, child));
     return is_ok || is_symmetric;

@@ -92,7 +92,7 @@ static bool go_round(struct bz_search *search, bool is_guest) {
     bz_visited_clear(&search->guests);
     bz_search_enter_root(search);
     return bz_search_all(search) && search->result->end == BZ_EXPLORE_DONE &&
-           (bz_search_unsound(search) & search->at.bounds.reductions) == 0;
+           (search->at.unsound & search->at.bounds.reductions) == 0;
 }
 
 /* Until somebody may have left something to do. False: there is nothing any more. */
@@ -126,7 +126,7 @@ static void search_as_member(struct bz_search *search) {
         is_over = bz_team_is_over(search) || (is_ok && !rest(search));
     }
     if (!is_ok) {
-        (void)__atomic_or_fetch(&team->unsound, bz_search_unsound(search), __ATOMIC_RELAXED);
+        (void)__atomic_or_fetch(&team->unsound, search->at.unsound, __ATOMIC_RELAXED);
         stop(team, &team->has_odds);
     }
 }
@@ -309,9 +309,7 @@ bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bou
         *team = (struct bz_team){.count = count, .origin = search};
         begin(search, team, &own);
         is_done = search_with(search, team, children);
-        search->at.is_asymmetric |= (team->unsound & BZ_REDUCE_SYMMETRY) != 0;
-        search->at.has_timers |= (team->unsound & BZ_REDUCE_YIELDS) != 0;
-        search->at.is_lag_refused |= (team->unsound & BZ_REDUCE_LAG) != 0;
+        search->at.unsound |= team->unsound;
     }
     if (!is_done) {
         *search->result = before;
