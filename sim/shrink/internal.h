@@ -20,7 +20,7 @@ struct bz_failing {
     uint64_t digest;
 };
 
-/* The smallest of the runs that were found, by two orders: others.c. */
+/* The smallest of the runs that were found, by two orders: other_failures.c. */
 #define BZ_SHRINK_OTHERS 5u
 struct bz_shrink_group {
     struct bz_failing found[2][BZ_SHRINK_OTHERS];
@@ -94,7 +94,7 @@ bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_resu
  * a result that an ordinary run confirms. */
 bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_result *result);
 
-/* --- others.c --------------------------------------------------------------------------------- */
+/* --- other_failures.c ------------------------------------------------------------------------- */
 
 /* Puts another program in the place of the trial's. False without memory. */
 bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *program);

@@ -1,5 +1,5 @@
 /* The pass over the program: smaller parameters. The choices of the best run may not fit a smaller
- * program; then others are looked for (others.c). */
+ * program; then others are looked for (other_failures.c). */
 #include <stdlib.h>
 
 #include "sim/shrink/internal.h"
