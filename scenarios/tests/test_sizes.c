@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "primitives/sync/queue.h"
+#include "primitives/tests/long.h"
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/deque.h"
 #include "sim/choice/pcg.h"
@@ -12,8 +13,8 @@
 #include "sim/session/campaign.h"
 
 #define SCHEDULES 2000u
-#define RANGES (BZ_SAN_ADDRESS ? 20u : 200u)
-#define RUNS_BY_DEFAULT (BZ_SAN_ADDRESS ? 5000u : 50000u)
+#define RANGES TST_LONG(20u, 200u)
+#define RUNS_BY_DEFAULT TST_LONG(10000u, 50000u)
 
 /* --- a semaphore whose queue is an array ------------------------------------------------------ */
 
@@ -300,7 +301,8 @@ Test(sizes, a_run_is_that_of_the_program_that_its_token_names) {
                                   ? bz_catalog_variant(&tst_catalog, "buzzer/rwlock")
                                   : &bz_variant_buzzer);
         uint32_t drawn = 0;
-        for (uint64_t seed = 0; seed < 400; seed++) {
+        uint64_t seeds = TST_LONG(80, 400);
+        for (uint64_t seed = 0; seed < seeds; seed++) {
             if (bz_sizes_are_drawn(&program, seed)) {
                 drawn++;
                 expect_token(&program, seed);
@@ -309,7 +311,7 @@ Test(sizes, a_run_is_that_of_the_program_that_its_token_names) {
                              campaign_digest(&program, seed, false));
             }
         }
-        cr_assert_eq(drawn, 100, "%s", (*next)->name);
+        cr_assert_eq(drawn, seeds / 4, "%s", (*next)->name);
     }
 }
 

@@ -2,6 +2,7 @@
  * the same seeds nothing is found on the primitives that ship. */
 #include <string.h>
 
+#include "primitives/tests/long.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/program/settings.h"
 
@@ -30,7 +31,7 @@ static void expect_found(const struct bz_variant *entry, const struct bz_scenari
                      result.violation.message);
     program.variant = bz_catalog_twin(&tst_catalog, entry, program.args.primitive);
     cr_assert_not_null((void *)program.variant, "%s", entry->name);
-    tst_expect_silence(&program, SEEDS);
+    tst_expect_silence(&program, TST_LONG(SEEDS / 4, SEEDS));
 }
 
 /* In the scenario that it names, under both orders; only under `any` if no FIFO loop gets there. */

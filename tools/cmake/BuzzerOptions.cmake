@@ -76,3 +76,10 @@ function(buzzer_lto_program name)
         target_link_options(${name} PRIVATE -flto -flto-partition=one -O3)
     endif()
 endfunction()
+
+# Not worth 20 s of CPU time: the machine code of the libraries will do.
+function(buzzer_no_lto name)
+    if(BUZZER_LTO)
+        target_link_options(${name} PRIVATE -fno-lto)
+    endif()
+endfunction()

@@ -31,9 +31,7 @@ function(buzzer_add_test name)
     target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} buzzer-options PkgConfig::CRITERION
                                           buzzer-test-options)
     buzzer_poison(${name} tools/tests/poison.h)
-    if(BUZZER_LTO)
-        target_link_options(${name} PRIVATE -fno-lto) # the machine code of the libraries will do
-    endif()
+    buzzer_no_lto(${name})
     add_test(NAME ${name} COMMAND ${name} --jobs 1)
     set_tests_properties(${name} PROPERTIES
         TIMEOUT ${ARG_TIMEOUT}
