@@ -106,8 +106,9 @@ static void pass_finding(struct bz_work *work, struct bz_finding *finding) {
     bz_work_u32(work, &window);
     bz_work_u64(work, &violation->time_ns);
     bz_work_text(work, violation->message, sizeof violation->message);
-    if (bz_work_check(work,
-                      oracle < bz_oracle_count && op < BZ_OP_COUNT && window < BZ_WINDOW_COUNT)) {
+    bool is_ok = bz_work_check(work, oracle < bz_oracle_count && op < BZ_OP_COUNT &&
+                                         window < BZ_WINDOW_COUNT);
+    if (is_ok && work->is_read) {
         violation->oracle = bz_oracles[oracle].name;
         violation->op = (enum bz_op)op;
         violation->window = (enum bz_window)window;

@@ -2,7 +2,7 @@
  *
  * A file is taken as a whole or not at all: its checksum says whether it is one. Files of different
  * campaigns are refused, and so are two of one shard. A shard that is missing, or has not come to
- * its end, leaves a gap, which is named. Memory does not grow with the number of shards: each file
+ * its end, leaves a gap, which is named. Memory does not grow with the size of the files: each
  * is read twice, first for its place. */
 #include <dirent.h>
 #include <errno.h>
@@ -28,20 +28,23 @@
 
 #define ARGUMENTS_MAX 4096u
 
-struct shard_file {
-    char *path;
-    uint32_t number; /* of the shard, from 1 */
-    uint64_t runs;   /* done */
+/* A shard of the campaign. */
+struct part {
+    const char *path; /* NULL: there is no file */
+    uint64_t first;   /* run */
+    uint64_t runs;    /* wanted */
+    uint64_t done;
     bool is_finished;
 };
 
 struct shards {
-    const char *name;         /* for messages */
-    struct shard_file *files; /* in order of shards once they are read */
+    const char *name; /* for messages */
+    char **paths;     /* of the files */
     size_t count;
-    struct bz_job of;  /* the campaign, as the first file by name has it */
-    char *of_path;     /* of that file */
-    uint64_t spent_ms; /* by all of them */
+    struct bz_job of;   /* the campaign, as the first file has it */
+    struct part *parts; /* all of them, in order */
+    uint32_t missing;   /* of them */
+    uint64_t spent_ms;  /* by all of them */
 };
 
 struct merge {
@@ -95,11 +98,11 @@ static int is_result(const struct dirent *entry) {
 
 static void add_file(struct shards *shards, const char *folder, const char *name) {
     size_t bytes = strlen(folder) + strlen(name) + 2;
-    size_t size = (shards->count + 1) * sizeof *shards->files;
+    size_t size = (shards->count + 1) * sizeof *shards->paths;
     char *path = bz_lack_check(malloc(bytes), "the names of files");
     snprintf(path, bytes, "%s%s%s", folder, folder[0] == '\0' ? "" : "/", name);
-    shards->files = bz_lack_check(realloc(shards->files, size), "the names of files");
-    shards->files[shards->count++] = (struct shard_file){.path = path};
+    shards->paths = bz_lack_check(realloc(shards->paths, size), "the names of files");
+    shards->paths[shards->count++] = path;
 }
 
 static int add_path(struct shards *shards, const char *path) {
@@ -134,12 +137,6 @@ static int add_path(struct shards *shards, const char *path) {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b) {
-    const struct shard_file *first = a;
-    const struct shard_file *second = b;
-    return (first->number > second->number) - (first->number < second->number);
-}
-
 /* One that does not belong to the campaign is refused. */
 static int check(const struct shards *shards, const struct bz_job *job, const char *path) {
     const struct bz_job *of = &shards->of;
@@ -148,11 +145,11 @@ static int check(const struct shards *shards, const struct bz_job *job, const ch
         return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
                            "%s was written by version '%s', and this is %s: merge with the "
                            "program that ran the shards",
-                           shards->of_path, of->version, bz_engine_version());
+                           shards->paths[0], of->version, bz_engine_version());
     }
     if (bz_job_differs(of, job, reason, sizeof reason)) {
         return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s does not belong to %s: %s", path,
-                           shards->of_path, reason);
+                           shards->paths[0], reason);
     }
     return BZ_EXIT_OK;
 }
@@ -167,142 +164,111 @@ static int load(const struct shards *shards, struct bz_job *job, struct bz_campa
                : bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s", error);
 }
 
+/* The parts of the campaign, of which none is done. */
+static void divide(struct shards *shards) {
+    struct bz_shard shard = {1, shards->of.shard.count};
+    shards->missing = shard.count;
+    shards->parts = bz_lack_new(shard.count, sizeof *shards->parts, "the shards");
+    for (; shard.number <= shard.count; shard.number++) {
+        struct part *part = &shards->parts[shard.number - 1];
+        part->first = bz_shard_first(&shard, shards->of.campaign_runs);
+        part->runs = bz_shard_runs(&shard, shards->of.campaign_runs);
+    }
+}
+
 /* Reads each for its place. */
 static int survey(struct shards *shards, struct bz_campaign_state *state) {
     static struct bz_job job;
-    shards->of_path = shards->files[0].path;
     for (size_t index = 0; index < shards->count; index++) {
-        const char *path = shards->files[index].path;
+        const char *path = shards->paths[index];
         int code = load(shards, &job, state, path);
         if (code == BZ_EXIT_OK && index == 0) {
             shards->of = job;
+            divide(shards);
         }
         code = code == BZ_EXIT_OK ? check(shards, &job, path) : code;
         if (code != BZ_EXIT_OK) {
             return code;
         }
-        shards->files[index].number = job.shard.number;
-    }
-    qsort(shards->files, shards->count, sizeof *shards->files, compare);
-    for (size_t index = 1; index < shards->count; index++) {
-        const struct shard_file *file_here = &shards->files[index];
-        if (file_here->number == file_here[-1].number) {
+        struct part *part = &shards->parts[job.shard.number - 1];
+        if (part->path != NULL) {
             return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
                                "%s and %s overlap: both are shard %" PRIu32 " of %" PRIu32,
-                               file_here[-1].path, file_here->path, file_here->number,
-                               shards->of.shard.count);
+                               part->path, path, job.shard.number, job.shard.count);
         }
+        part->path = path;
     }
     return BZ_EXIT_OK;
 }
 
 /* A shard that still runs may have replaced its file by now. */
-static int join(struct shards *shards, struct shard_file *shard, struct bz_campaign_state *part,
+static int join(struct shards *shards, struct part *part, struct bz_campaign_state *state,
                 struct bz_campaign_state *sum) {
     static struct bz_job job;
     char error[BZ_ERROR_BYTES];
-    int code = load(shards, &job, part, shard->path);
-    code = code == BZ_EXIT_OK ? check(shards, &job, shard->path) : code;
-    if (code == BZ_EXIT_OK && job.shard.number != shard->number) {
+    int code = load(shards, &job, state, part->path);
+    code = code == BZ_EXIT_OK ? check(shards, &job, part->path) : code;
+    if (code == BZ_EXIT_OK && &shards->parts[job.shard.number - 1] != part) {
         code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s was changed while it was read",
-                           shard->path);
+                           part->path);
     }
     if (code == BZ_EXIT_OK &&
-        !bz_checkpoint_check_code(&job, part, shard->path, error, sizeof error)) {
+        !bz_checkpoint_check_code(&job, state, part->path, error, sizeof error)) {
         code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s", error);
     }
     if (code == BZ_EXIT_OK) {
-        shard->runs = part->result.runs;
-        shard->is_finished = bz_job_is_finished(&job, part);
+        part->done = state->result.runs;
+        part->is_finished = bz_job_is_finished(&job, state);
+        shards->missing -= part->is_finished;
         shards->spent_ms += job.spent_ms;
-        bz_tally_join(sum, part);
+        bz_tally_join(sum, state);
     }
     return code;
 }
 
 static int join_all(struct shards *shards, struct bz_campaign_state *sum) {
-    struct bz_campaign_state *part = bz_lack_check(malloc(sizeof *part), "a shard");
-    int code = survey(shards, part);
-    for (size_t index = 0; code == BZ_EXIT_OK && index < shards->count; index++) {
-        code = join(shards, &shards->files[index], part, sum);
+    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a shard");
+    int code = survey(shards, state);
+    for (uint32_t index = 0; code == BZ_EXIT_OK && index < shards->of.shard.count; index++) {
+        if (shards->parts[index].path != NULL) {
+            code = join(shards, &shards->parts[index], state, sum);
+        }
     }
-    free(part);
+    free(state);
     return code;
 }
 
 /* --- what they cover -------------------------------------------------------------------------- */
 
-/* One shard after the other: `file` is NULL if it has none. */
-struct place {
-    struct bz_shard shard;
-    size_t next; /* of the files */
-    const struct shard_file *file;
-    uint64_t first; /* run */
-    uint64_t runs;  /* wanted */
-};
-
-static bool next_place(const struct shards *shards, struct place *place) {
-    const struct bz_job *campaign = &shards->of;
-    place->shard.count = campaign->shard.count;
-    if (place->shard.number == place->shard.count) {
-        return false;
-    }
-    place->shard.number++;
-    place->first = bz_shard_first(&place->shard, campaign->campaign_runs);
-    place->runs = bz_shard_runs(&place->shard, campaign->campaign_runs);
-    bool is_there =
-        place->next < shards->count && shards->files[place->next].number == place->shard.number;
-    place->file = is_there ? &shards->files[place->next++] : NULL;
-    return true;
-}
-
-static bool is_complete(const struct place *place) {
-    return place->file != NULL && place->file->is_finished;
-}
-
-static uint64_t done(const struct place *place) {
-    return place->file == NULL ? 0 : place->file->runs;
-}
-
-static uint32_t count_missing(const struct shards *shards) {
-    struct place place = {.next = 0};
-    uint32_t missing = 0;
-    while (next_place(shards, &place)) {
-        missing += !is_complete(&place);
-    }
-    return missing;
-}
-
 /* Runs have numbers, but a shard with a limit of time has no last one. */
-static void add_missing(const struct shards *shards, const struct place *place,
+static void add_missing(const struct shards *shards, const struct part *part,
                         struct bz_text *text) {
     bool is_timed = shards->of.limit_ms != 0;
-    bz_text_add(text, "missing  shard %" PRIu32 "/%" PRIu32 ": ", place->shard.number,
-                place->shard.count);
-    if (is_timed && place->file == NULL) {
+    bz_text_add(text, "missing  shard %zu/%" PRIu32 ": ", (size_t)(part - shards->parts) + 1,
+                shards->of.shard.count);
+    if (is_timed && part->path == NULL) {
         bz_text_add(text, "all of its time\n");
     } else if (is_timed) {
-        bz_text_add(text, "the rest of its time, after %" PRIu64 " runs\n", done(place));
+        bz_text_add(text, "the rest of its time, after %" PRIu64 " runs\n", part->done);
     } else {
-        bz_text_add(text, "runs %" PRIu64 " to %" PRIu64 "\n", place->first + done(place),
-                    place->first + place->runs - 1);
+        bz_text_add(text, "runs %" PRIu64 " to %" PRIu64 "\n", part->first + part->done,
+                    part->first + part->runs - 1);
     }
 }
 
 static void add_shards_text(const struct shards *shards, struct bz_text *text) {
-    uint32_t missing = count_missing(shards);
     uint32_t count = shards->of.shard.count;
-    struct place place = {.next = 0};
     uint32_t listed = 0;
-    bz_text_add(text, "shards   %" PRIu32 " of %" PRIu32 " complete\n", count - missing, count);
-    while (listed < LISTED_MAX && next_place(shards, &place)) {
-        if (!is_complete(&place)) {
-            add_missing(shards, &place, text);
+    bz_text_add(text, "shards   %" PRIu32 " of %" PRIu32 " complete\n", count - shards->missing,
+                count);
+    for (uint32_t index = 0; listed < LISTED_MAX && index < count; index++) {
+        if (!shards->parts[index].is_finished) {
+            add_missing(shards, &shards->parts[index], text);
             listed++;
         }
     }
-    if (listed < missing) {
-        bz_text_add(text, "         and %" PRIu32 " further shards\n", missing - listed);
+    if (listed < shards->missing) {
+        bz_text_add(text, "         and %" PRIu32 " further shards\n", shards->missing - listed);
     }
 }
 
@@ -318,23 +284,23 @@ static void add_shards_json(const struct shards *shards, struct bz_json *root) {
     uint32_t count = shards->of.shard.count;
     struct bz_json *object = bz_json_add_object(root, "shards");
     bz_json_add_number(object, "count", count);
-    bz_json_add_number(object, "complete", count - count_missing(shards));
+    bz_json_add_number(object, "complete", count - shards->missing);
     struct bz_json *ranges = bz_json_add_array(object, "ranges");
     struct bz_json *missing = bz_json_add_array(object, "missing");
-    struct place place = {.next = 0};
     uint64_t first = 0; /* of the range so far */
     uint64_t end = 0;
-    while (next_place(shards, &place)) {
-        if (place.first != end) {
+    for (uint32_t index = 0; index < count; index++) {
+        const struct part *part = &shards->parts[index];
+        if (part->first != end) {
             add_range(ranges, first, end - first);
-            first = place.first;
+            first = part->first;
         }
-        end = place.first + done(&place);
-        if (!is_complete(&place)) {
+        end = part->first + part->done;
+        if (!part->is_finished) {
             struct bz_json *item = bz_json_append_object(missing);
-            bz_json_add_number(item, "shard", place.shard.number);
+            bz_json_add_number(item, "shard", index + 1);
             bz_json_add_hex(item, "first_run", end);
-            bz_json_add_hex(item, "runs", place.runs - done(&place));
+            bz_json_add_hex(item, "runs", part->runs - part->done);
         }
     }
     add_range(ranges, first, end - first);
@@ -342,9 +308,10 @@ static void add_shards_json(const struct shards *shards, struct bz_json *root) {
 
 static void drop_files(struct shards *shards) {
     for (size_t index = 0; index < shards->count; index++) {
-        free(shards->files[index].path);
+        free(shards->paths[index]);
     }
-    free(shards->files);
+    free(shards->paths);
+    free(shards->parts);
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -443,25 +410,21 @@ static int write_cases(const struct merge *merge, const struct bz_run_report *re
     return code;
 }
 
-static void say_missing(const struct shards *shards, char *text, size_t bytes) {
-    uint32_t missing = count_missing(shards);
-    snprintf(text, bytes, "incomplete: %" PRIu32 " of %" PRIu32 " shards %s missing", missing,
-             shards->of.shard.count, missing == 1 ? "is" : "are");
-}
-
 /* The joined result of the shards. */
 static int report_all(struct merge *merge, const struct bz_campaign_result *result) {
     const struct bz_job *campaign = &merge->shards.of;
     static struct bz_kept_finding cut;
     static struct bz_program program;
     char why[128];
-    say_missing(&merge->shards, why, sizeof why);
+    uint32_t missing = merge->shards.missing;
+    snprintf(why, sizeof why, "incomplete: %" PRIu32 " of %" PRIu32 " shards %s missing", missing,
+             campaign->shard.count, missing == 1 ? "is" : "are");
     struct bz_run_report report = {.job = campaign,
                                    .result = result,
                                    .findings = &merge->findings,
                                    .cut = &cut,
                                    .seconds = (double)merge->shards.spent_ms / 1000,
-                                   .is_stopped = count_missing(&merge->shards) > 0,
+                                   .is_stopped = missing > 0,
                                    .why_stopped = why,
                                    .is_strict = merge->is_strict};
     bz_require_window_missed(campaign->required, &result->stats, &report.missed);
