@@ -50,6 +50,9 @@ void bz_run_report_print_why(FILE *out, const struct bz_run_report *report);
  */
 void bz_run_report_add_windows(struct bz_text *text, const struct bz_run_stats *stats, unsigned op);
 
+/* Prints them for every operation. */
+void bz_run_report_print_windows(const struct bz_run_stats *stats);
+
 /* Printed at the end. `is_quiet`: findings alone. */
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
 

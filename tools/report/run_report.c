@@ -67,7 +67,7 @@ void bz_run_report_add_windows(struct bz_text *text, const struct bz_run_stats *
     }
 }
 
-static void print_windows(const struct bz_run_stats *stats) {
+void bz_run_report_print_windows(const struct bz_run_stats *stats) {
     struct bz_wrap wrap = {.out = stdout};
     struct bz_text text = {0};
     printf("\nCancels that struck, by operation and window:\n");
@@ -109,7 +109,7 @@ static void print_tried(const struct bz_campaign_result *result) {
     if (result->cut[0] != '\0') {
         bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "judged only in part: %s", result->cut);
     }
-    print_windows(&result->stats);
+    bz_run_report_print_windows(&result->stats);
 }
 
 static const char *or_null(const char *text) {
