@@ -160,7 +160,7 @@ static const struct {
 };
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
-/* Offers one of "any|fifo|WINDOWS". What is not in upper case is the word itself, up to a '='. */
+/* Offers one of "any|fifo|WINDOWS". A word in lower case is offered itself, up to a '='. */
 static void offer_values(const char *argument, size_t length) {
     const char *end = argument + length;
     while (argument < end) {
@@ -210,7 +210,7 @@ static void offer_argument(const char *usage, size_t place) {
     }
 }
 
-/* Whether the word is an option with the begin of its value. */
+/* True if the word is an option with the begin of its value. */
 static bool offer_value(const struct bz_line *given, const char *word) {
     size_t length = strcspn(word, "=");
     for (size_t index = 0; word[length] == '=' && index < given->option_count; index++) {

@@ -109,7 +109,7 @@ static void put_status(const char *status) {
     printf(".Xr buzzer 1\nlists all.\n");
 }
 
-/* What manual.txt has of the command: from the line behind its name to the next name. */
+/* The part of the command in manual.txt: from the line behind its name to the next name. */
 static const char *part_of(const char *name, size_t *length) {
     char mark[64];
     size_t mark_length = (size_t)snprintf(mark, sizeof mark, "\n== %s\n", name);

@@ -338,7 +338,7 @@ static bool read_option(struct bz_parse *parser, char *word, char *next) {
     return takes && !has_value && next != NULL;
 }
 
-/* What follows "--" is no option. */
+/* Words behind "--" are no options. */
 static void read_words(struct bz_parse *parser, int argc, char **argv) {
     for (int index = 1; index < argc; index++) {
         char *word = argv[index];
@@ -409,7 +409,8 @@ static void store(struct bz_parse *parser, size_t index, char *text) {
     }
 }
 
-/* What the folder of --resume says already is no option beside it, and neither is an argument. */
+/* An option whose value is in the folder of --resume is refused beside it, and so is an argument.
+ */
 static void check_resume(const struct bz_parse *parser) {
     struct bz_text others = {0};
     bool is_resumed = false;

@@ -18,7 +18,7 @@ const char *bz_options_setting(const struct bz_options *options, const char *nam
     return NULL;
 }
 
-/* Whether the variant offers a primitive of the scenario, or the one that is asked for. */
+/* True if the variant offers a primitive of the scenario, or the one that is asked for. */
 static bool fits(const struct bz_variant *variant, const struct bz_scenario *scenario,
                  const char *primitive) {
     for (uint32_t index = 0; index < scenario->primitive_count; index++) {

@@ -28,7 +28,7 @@
 #define RUNS_MAX UINT64_C(1000000000)
 #define FAULTS_MAX 64u
 
-/* What the contract is about, in the order of the report. */
+/* The topics of the contract, in the order of the report. */
 enum topic {
     TOPIC_RUNS,        /* it neither crashes nor hangs */
     TOPIC_STATUSES,    /* operations return what they may */

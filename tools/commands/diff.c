@@ -89,7 +89,7 @@ static int load_one(struct diff *diff, unsigned side) {
     return BZ_EXIT_OK;
 }
 
-/* What the older of two formats does not say is no difference. */
+/* A member that the older of two formats does not have is no difference. */
 static void restrict_events(struct bz_trace *trace, unsigned version) {
     for (size_t index = 0; index < trace->event_count; index++) {
         bz_trace_event_restrict(&trace->events[index], version);

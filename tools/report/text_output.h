@@ -18,9 +18,9 @@ enum bz_colour {
 /* True if `out` gets colour: a terminal, and neither NO_COLOR (not empty) nor TERM=dumb is set. */
 bool bz_wrap_has_colour(FILE *out);
 
-/* The columns that a text takes: 2 for a wide character, 0 for a combining one. What a terminal
- * could obey is escaped, and takes more: control characters, and those that turn the direction of
- * writing. */
+/* The columns that a text takes: 2 for a wide character, 0 for a combining one. A character
+ * that a terminal could obey is escaped, and takes more: control characters, and those that turn
+ * the direction of writing. */
 size_t bz_wrap_columns(const char *text);
 
 /* How text is laid out. Without memory, functions call bz_lack_stop() (traces/lack.h). */
@@ -61,7 +61,7 @@ void bz_text_add(struct bz_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void bz_text_put(struct bz_text *text, const char *string); /* as it is */
 void bz_text_put_bytes(struct bz_text *text, const char *bytes, size_t length);
-/* What of a text has to be written otherwise in a markup language. */
+/* The characters that have to be written otherwise in a markup language. */
 struct bz_escapes {
     const char *special; /* these characters become their numbers: "&#60;" */
     const char *before;  /* of the number: "&#" */

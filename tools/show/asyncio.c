@@ -344,7 +344,7 @@ static void put_programs(const struct script *script, struct bz_text *out) {
     bz_text_put(out, "}\n");
 }
 
-/* What the test in Python did beside its operations is not in the program. */
+/* The program lacks everything that the test in Python did beside its operations. */
 static void put_test(const struct script *script, struct bz_text *out) {
     bool is_own = is_of_python(script->ledger.trace);
     bz_text_add(out, "\n# tasks that ended, and kept what they owned\nKEPT = [");

@@ -13,8 +13,8 @@
 typedef int bz_stepper_fn(const char *name, const struct bz_named_run *run);
 bz_stepper_fn bz_stepper_run;
 
-/* What `replay --step` calls; NULL: this program has no stepper, because it was built without
- * ncurses, or is the program of somebody's test. Set before bz_cli_main(). */
+/* The function that `replay --step` calls; NULL: this program has no stepper, because it was built
+ * without ncurses, or is the program of somebody's test. Set before bz_cli_main(). */
 extern bz_stepper_fn *bz_stepper;
 
 #endif

@@ -35,7 +35,7 @@ static int shrink(struct bz_explanation *explanation, const char *command) {
 
 /* --- the cancel that matters ------------------------------------------------------------------ */
 
-/* Whether it does not fail without this cancel, if the schedule put it in; others always count. */
+/* True if it does not fail without this cancel, if the schedule put it in; others always count. */
 static bool is_needed(const struct bz_explanation *explanation, const struct bz_story_line *line) {
     const struct bz_why *why = &explanation->why;
     for (uint32_t index = 0; line->is_injected && index < why->choice_count; index++) {
@@ -77,7 +77,7 @@ static void find_cancel(struct bz_explanation *explanation) {
 
 /* --- who still waits -------------------------------------------------------------------------- */
 
-/* Whether the line is something that the task did, and not something that happened to it. */
+/* True if the line is something that the task did, and not something that happened to it. */
 static bool is_deed(const struct bz_story_line *line) {
     static const char *const others[] = {"waits ", "is woken ", "starts",
                                          "yields", "sleeps",    "resumes"};

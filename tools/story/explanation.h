@@ -1,4 +1,4 @@
-/* What can be said of a run that fails: the smallest run that fails in the same way, the cancel
+/* The explanation of a run that fails: the smallest run that fails in the same way, the cancel
  * that matters, which choices are essential, when it was lost, what passes beside it, and which
  * fault of the zoo it resembles. */
 #ifndef BZ_TOOLS_STORY_EXPLANATION_H

@@ -1,4 +1,4 @@
-/* What story.c keeps while sentences.c reads the events. Private to the story. */
+/* The state of story.c while sentences.c reads the events. Private to the story. */
 #ifndef BZ_TOOLS_STORY_READER_H
 #define BZ_TOOLS_STORY_READER_H
 

@@ -1,4 +1,4 @@
-/* What each event says, and what follows from what. */
+/* The sentence of each event, and the arrows between them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,7 +120,7 @@ static void say_call(struct bz_reader *reader) {
     task->waker_line = BZ_STORY_NONE;
 }
 
-/* What an accepted operation found: left by an earlier one. It is taken now. */
+/* An accepted operation takes what an earlier one has left. */
 static void take(struct bz_reader *reader) {
     bool is_pending = pending(reader, reader->task)->op != NULL;
     struct bz_story_object *object = &reader->objects[reader->object];
@@ -435,7 +435,7 @@ static const char *draw_label(struct bz_reader *reader) {
     return NULL;
 }
 
-/* Whether a later draw, of those that follow at once, says what came of this one. */
+/* True if a later draw, of those that follow at once, says what came of this one. */
 static bool is_part_of_value(const struct bz_reader *reader) {
     const struct bz_trace *trace = reader->trace;
     const struct bz_trace_event *event = reader->event;

@@ -4,7 +4,7 @@
  * line is one thing that happened, in words; an arrow says what it follows from. From the line of
  * the violation backwards along the arrows lies all that the violation depends on (happened-before,
  * L. Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System", CACM 1978, with
- * the order of waiters at an object as further arrows). What an operation does to an object may
+ * the order of waiters at an object as further arrows). An effect of an operation on an object may
  * change what any later one on it finds, seen or not, so the lines about an object follow from each
  * other too, like those of a task. The items and slots of a queue, a condition and its lock, the
  * keys of a pool are one object here.

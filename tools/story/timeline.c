@@ -111,7 +111,7 @@ static void add_saying(struct bz_timeline *timeline, const char *text, uint32_t 
     }
 }
 
-/* Whether the line only says who does what the next one says: "cancels guest-1". */
+/* True if the line only says who does what the next one says: "cancels guest-1". */
 static bool is_said_again(const struct bz_timeline *timeline, size_t index, size_t end) {
     const struct bz_story_line *line = &timeline->story.lines[index];
     const char *patient =
@@ -179,7 +179,7 @@ static void print_row(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t
     bz_wrap_print(wrap, prefix, timeline->text.bytes, indent, colour);
 }
 
-/* Who ran in the steps between two rows, each once: "host, a callback". */
+/* The tasks that ran in the steps between two rows, each once: "host, a callback". */
 static void add_idlers(struct bz_timeline *timeline, uint64_t after, uint64_t before) {
     const struct bz_trace *trace = timeline->trace;
     const char *names[IDLERS_MAX];
