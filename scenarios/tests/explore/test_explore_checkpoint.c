@@ -11,7 +11,7 @@
 
 #include "scenarios/tests/explore/explored.h"
 #include "sim/explore/checkpoint.h"
-#include "sim/explore/visited.h"
+#include "sim/explore/search.h"
 #include "sim/judge/event.h"
 
 #define BYTES_MAX ((size_t)16 << 20u)
@@ -539,6 +539,46 @@ static void continue_on_another_path(bool is_sweep, bool is_contained) {
     bz_explore_checkpoint_close(&from);
     free(bytes);
     (void)fclose(file);
+}
+
+/* Without a table of states, the last choice of the path has more alternatives now. */
+Test(explore_checkpoint, a_search_whose_choices_are_others_begins_again) {
+    static struct bz_explore_result whole;
+    static struct bz_explore_result result;
+    char error[BZ_ERROR_BYTES];
+    struct bz_explore_checkpoint from;
+    struct begun_again again = {.is_sweep = true};
+    struct session session = {.file = tmpfile()};
+    struct bz_program program =
+        tst_explored_program(tst_scenario("handoff"), &bz_variant_buzzer, "turns=0");
+    struct bz_explore_config config = config_of(&program, 0);
+    program.cancels_max = 1;
+    cr_assert(bz_explore(&config, &whole));
+    session.checkpoint.program = program;
+    config.keep = keep;
+    config.context = &session;
+    config.states_max = whole.states / 2;
+    cr_assert(bz_explore(&config, &result));
+    cr_assert(result.can_go_on && result.rounds == 2);
+    rewind(session.file);
+    bytes = malloc(BYTES_MAX);
+    length = fread(bytes, 1, BYTES_MAX, session.file);
+    size_t place = length - sizeof(uint64_t) - sizeof(struct bz_choice_point);
+    bytes[place] = (char)(bytes[place] ^ 4); /* of its bound */
+    sign();
+    cr_assert(opens(session.file, bytes, length));
+    cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file", error,
+                                         sizeof error));
+    config = config_of(&from.program, 0);
+    config.from = &from;
+    config.on_begun_again = on_begun_again;
+    config.context = &again;
+    cr_assert(bz_explore(&config, &result));
+    cr_assert_eq(again.times, 1);
+    expect_same(&result, &whole, "handoff");
+    bz_explore_checkpoint_close(&from);
+    free(bytes);
+    (void)fclose(session.file);
 }
 
 /* It ends as one that never stopped. */
