@@ -33,7 +33,8 @@ def ask(test, *command):
                 os.dup2(report.fileno(), 1)
             try:
                 code = _native.main(["buzzer", *command, "--json"],
-                                    [(test.__name__, "a test", test)], VARIANT, Loop)
+                                    [(test.__name__, "a test", test)], VARIANT, Loop, "buzzer",
+                                    "buzzer replay", {}, -1)
             except BaseException:
                 traceback.print_exc()
                 code = 70

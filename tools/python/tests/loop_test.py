@@ -419,7 +419,8 @@ OPTIONS = ("--variant", VARIANT, "--cancel", "none")
 
 def run_here(name, *options):
     return _native.main(["buzzer", "run", name, *OPTIONS, *options],
-                        [(name, "", TESTS[name])], VARIANT, buzzer_loop.Loop)
+                        [(name, "", TESTS[name])], VARIANT, buzzer_loop.Loop, "buzzer",
+                        "buzzer replay", {}, -1)
 
 
 def run(name, *options):

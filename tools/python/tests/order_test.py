@@ -523,7 +523,8 @@ def buzzer_logs(name, function, strategy, runs):
             os._exit(_native.main(
                 ["buzzer", "run", name, "--variant", VARIANT, "--runs", str(runs), "--strategy",
                  strategy, "--order", "fifo", "--cancel", "none", "--max-lag", "0", "--no-shrink",
-                 "--json"], [(name, "", test)], VARIANT, buzzer_loop.Loop))
+                 "--json"], [(name, "", test)], VARIANT, buzzer_loop.Loop, "buzzer",
+                "buzzer replay", {}, -1))
         status = os.waitpid(child, 0)[1]
         file.seek(0)
         return status, set(file.read().split("\f")[:-1])
