@@ -119,7 +119,9 @@ static void pass_findings(struct bz_work *work, struct bz_campaign_result *resul
     bz_work_u32(work, &result->finding_count);
     bool is_ok = bz_work_check(work, result->finding_count <= BZ_FINDINGS_MAX &&
                                          (result->finding_count > 0) == (result->violations > 0));
-    for (uint32_t index = 0; is_ok && index < result->finding_count; index++) {
+    uint32_t count =
+        result->finding_count < BZ_FINDINGS_MAX ? result->finding_count : BZ_FINDINGS_MAX;
+    for (uint32_t index = 0; is_ok && index < count; index++) {
         pass_finding(work, &result->findings[index]);
     }
 }
