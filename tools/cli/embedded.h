@@ -31,7 +31,7 @@ extern const struct bz_embedded bz_show_templates[];
 /* The player of `buzzer-lab lockstep`: player_loop.py, player.py, and deferreds.py for Twisted */
 extern const struct bz_embedded bz_lockstep_scripts[];
 
-/* Manual pages, the parts written by hand: manual.txt, buzzer.1 (tools/cli/manual.c) */
+/* Manual pages, the parts written by hand: manual.txt, buzzer.1 (tools/cli/manual/manual.c) */
 extern const struct bz_embedded bz_manual_parts[];
 
 /* The output of `buzzer completion`: buzzer.bash */

@@ -29,8 +29,8 @@ struct bz_parse; /* a command line that is being read */
 
 struct bz_option {
     const char *name; /* NULL ends a table */
-    /* Its name in the help, by which the shell completes it (tools/cli/completion.c): "DIR" stands
-     * for a folder, "any|fifo" for these words. NULL: a flag. */
+    /* Its name in the help, by which the shell completes it (tools/cli/manual/completion.c): "DIR"
+     * stands for a folder, "any|fifo" for these words. NULL: a flag. */
     const char *argument;
     const char *help;
     enum bz_option_type type;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "tools/cli/cli.h"
-#include "tools/cli/completion.h"
 #include "tools/cli/embedded.h"
+#include "tools/cli/manual/completion.h"
 #include "tools/cli/options.h"
 
 int bz_command_completion(int argc, char **argv) {

@@ -16,7 +16,7 @@
 #include "tools/report/cases.h"
 #include "tools/report/ci.h"
 #include "tools/report/report.h"
-#include "tools/report/transfer_report.h"
+#include "tools/report/stored_report.h"
 
 /* As the words of --expect. */
 enum expect { EXPECT_RECORD = 0, EXPECT_PASS = 1, EXPECT_FAIL = 2 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "tools/cli/cli.h"
-#include "tools/cli/manual.h"
+#include "tools/cli/manual/manual.h"
 #include "tools/cli/options.h"
 
 struct help {

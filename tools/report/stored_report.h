@@ -1,10 +1,27 @@
-/* The stored traces that a campaign tried first, for people and programs. */
+/* Stored traces whose schedules are repeated on the present code, for people and programs: by
+ * `corpus`, and by a campaign before it begins. */
 #ifndef BZ_TOOLS_REPORT_STORED_REPORT_H
 #define BZ_TOOLS_REPORT_STORED_REPORT_H
 
 #include "sim/session/stored_traces.h"
+#include "sim/session/transfer.h"
 #include "tools/report/text_output.h"
 #include "traces/json.h"
+
+/* --- one schedule ----------------------------------------------------------------------------- */
+
+/* True if the run fails, as recorded or otherwise. */
+bool bz_carry_is_failure(enum bz_carry_result result);
+
+/* Adds "now passes      FILE: 8 steps; recorded: fifo of 'permits'". */
+void bz_carry_add_line(struct bz_text *line, const char *file, const struct bz_trace *trace,
+                       const struct bz_carry *carry);
+
+/* Adds the members of the entry in the results of `corpus --json`. */
+void bz_carry_add_json(struct bz_json *item, const char *file, const struct bz_trace *trace,
+                       const struct bz_carry *carry, bool is_as_expected);
+
+/* --- those of a campaign ---------------------------------------------------------------------- */
 
 /* Says on stderr what became of them, a line for each outcome. `is_quiet`: of failures alone. */
 void bz_stored_say_own(const struct bz_stored *stored, const char *name,

@@ -1,6 +1,6 @@
 /* The words that fit into a command line: for the shells, which ask at every Tab. */
-#ifndef BZ_TOOLS_CLI_COMPLETION_H
-#define BZ_TOOLS_CLI_COMPLETION_H
+#ifndef BZ_TOOLS_CLI_MANUAL_COMPLETION_H
+#define BZ_TOOLS_CLI_MANUAL_COMPLETION_H
 
 #include <stddef.h>
 

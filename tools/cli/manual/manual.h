@@ -2,8 +2,8 @@
  * described once, and of its part of tools/cli/manual/manual.txt, which is written by hand: what
  * stands in the DESCRIPTION, and from a line "# EXAMPLES" on, what stands behind the EXIT STATUS.
  */
-#ifndef BZ_TOOLS_CLI_MANUAL_H
-#define BZ_TOOLS_CLI_MANUAL_H
+#ifndef BZ_TOOLS_CLI_MANUAL_MANUAL_H
+#define BZ_TOOLS_CLI_MANUAL_MANUAL_H
 
 #include "tools/cli/cli.h"
 

@@ -1,4 +1,4 @@
-#include "tools/cli/completion.h"
+#include "tools/cli/manual/completion.h"
 
 #include <stdbool.h>
 #include <stdio.h>

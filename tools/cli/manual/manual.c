@@ -1,4 +1,4 @@
-#include "tools/cli/manual.h"
+#include "tools/cli/manual/manual.h"
 
 #include <stdio.h>
 #include <string.h>
