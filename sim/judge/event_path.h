@@ -6,8 +6,6 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/oracle/list.h"
 
-#define BZ_ORACLE_ROWS
-
 /* True if an oracle suspects something. Inline at every step: the kind is a constant there, so
  * only the oracles of that kind are left, and they share what they read. */
 static inline __attribute__((always_inline)) bool

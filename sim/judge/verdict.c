@@ -8,7 +8,6 @@
 #include "sim/judge/judge.h"
 #include "sim/judge/oracle/list.h"
 
-#define BZ_ORACLE_ROWS
 #undef ORACLE
 #define ORACLE(name, text, summary, demand) {text, summary, demand},
 const struct bz_oracle bz_oracles[] = {

@@ -1,6 +1,9 @@
 /* The commands of `buzzer`, in the order of --help: the function bz_command_..., whose file has the
  * same name in tools/commands; the name; the summary. CMake reads the rows for the list of sources
  * and for buzzer(1). What the page of a command says beside its options is in manual/manual.txt. */
+#ifndef COMMAND
+#define COMMAND(function, name, summary)
+#endif
 /* clang-format off */
 COMMAND(list, "list", "list scenarios, variants, strategies, oracles, windows")
 COMMAND(run, "run", "run a scenario under many seeded schedules")

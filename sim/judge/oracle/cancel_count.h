@@ -14,7 +14,8 @@
  *
  * A scope may forget to take its request back and return BZ_CANCELLED. From outside, that looks as
  * if the deadline came after another's request. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
+#define BZ_SIM_JUDGE_ORACLE_CANCEL_COUNT_H
 #include "sim/judge/oracle/oracle.h"
 
 /* The error; NULL: none. `due`: the count that there should be. */

@@ -4,7 +4,8 @@
  * cancelled by one and the operation returns something else. Invented: an operation returns
  * BZ_CANCELLED without a request, or a second time for one request. An implementation may cancel a
  * future of its own that a task waits for inside an operation; that is no cancel of the task. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
+#define BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 #include "sim/judge/oracle/oracle.h"
 
 /* True if the status contradicts what happened. An operation that was cancelled inside returns

@@ -2,7 +2,8 @@
  * deadlock: the clock would advance to it. A task of the variant's own may wait forever. Nor is
  * there one while a task waits on that was asked to cancel, because its wait cannot be cancelled
  * (sim/variant/callback.h): `lost-wakeup` says whether it could continue. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
+#define BZ_SIM_JUDGE_ORACLE_DEADLOCK_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool deadlock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {

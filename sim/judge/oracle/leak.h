@@ -1,6 +1,7 @@
 /* leak (zoo: HYGIENE): every task has ended, but a queue still has waiters, which nothing will
  * remove. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_LEAK_H
+#define BZ_SIM_JUDGE_ORACLE_LEAK_H
 #include "sim/judge/oracle/oracle.h"
 
 /* Tasks that may wait forever, and do so inside an operation: their entries are no leak. */

@@ -1,7 +1,8 @@
 /* livelock: the run repeats itself without progress: no operation is called or returns, and no task
  * ends. Judged at the step limit only. There the run continues in a fair order, and a state that
  * comes a second time is the proof (overtime.c). A run that is merely cut short is out of steps. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
+#define BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool livelock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {

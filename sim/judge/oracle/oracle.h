@@ -8,8 +8,7 @@
  *     ORACLE(NAME, "name", "violated when ...", "What has to hold, as a sentence.")
  *     ORACLE_AFTER_CANCEL("name", "woken", "The same, if a cancel struck in that window.") optional
  *
- * The functions stand in `#ifndef BZ_ORACLE_ROWS`: who has included list.h once defines that, and
- * includes it again for the rows.
+ * The functions stand in an include guard, the rows behind it: list.h is included again for them.
  *
  * NAME_suspects() is called at every moment (struct bz_moment of internal.h), and begins with the
  * kinds that concern it. It only reads. It must not miss a violation, but may suspect too often:

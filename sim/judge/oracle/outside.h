@@ -9,7 +9,8 @@
  *                  the code under test ended the process of its run, or had to be stopped there;
  *                  the process that started it says so (sim/contain/contain.h)
  */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_OUTSIDE_H
+#define BZ_SIM_JUDGE_ORACLE_OUTSIDE_H
 #include "sim/judge/oracle/oracle.h"
 
 BZ_ORACLE_FROM_OUTSIDE(assertion)

@@ -26,7 +26,8 @@
  * lost-wakeup and work-conserving); how a task that was suspended on no future came to its permit
  * (see fifo); a release by a task that never acquired, which adds a permit to a plain semaphore; a
  * cancel request that is taken back. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_SPEC_H
+#define BZ_SIM_JUDGE_ORACLE_SPEC_H
 #include "sim/judge/oracle/oracle.h"
 
 /* True if the refusal still holds at the end of the step: an acquire that did not return at once is

@@ -13,7 +13,8 @@
  * A try that finds no item or slot because others wait for it or because the queue moves it
  * elsewhere is right. So BZ_EMPTY and BZ_FULL are judged by the state of the queue only with
  * BZ_CLAIM_TAKES_AT_RETURN, and only while no other task gets or puts. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_STATUS_H
+#define BZ_SIM_JUDGE_ORACLE_STATUS_H
 #include "sim/judge/oracle/oracle.h"
 
 #define BZ_STATUSES_BYTES 160u

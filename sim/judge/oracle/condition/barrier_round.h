@@ -1,6 +1,7 @@
 /* barrier-round (gh-155233): each round of a barrier gives each index once, and no task passes
  * before all parties of its round have come. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_BARRIER_ROUND_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_BARRIER_ROUND_H
 #include "sim/judge/oracle/oracle.h"
 
 /* More have passed than complete rounds have parties. */

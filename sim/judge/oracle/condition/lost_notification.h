@@ -10,7 +10,8 @@
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Without
  * BZ_CLAIM_UNAIDED, nothing is lost while a task, a callback or a timer of the variant's own is
  * under way. Spurious wake-ups are not judged. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_LOST_NOTIFICATION_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_LOST_NOTIFICATION_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool lost_notification_suspects(const struct bz_judge *judge,

@@ -2,7 +2,8 @@
  * was notified and then cancelled while others waited. Each wake-up comes in the step in which it
  * is due. Judges variants with BZ_CLAIM_EXACT_NOTIFY; most documentations allow spurious wake-ups.
  */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_NOTIFY_COUNT_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_NOTIFY_COUNT_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool notify_count_suspects(const struct bz_judge *judge,

@@ -1,6 +1,7 @@
 /* relock (zoo: RELOCK, gh-67159): the wait of a condition returns, with any status, only when its
  * task holds the lock. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_CONDITION_RELOCK_H
+#define BZ_SIM_JUDGE_ORACLE_CONDITION_RELOCK_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool relock_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {

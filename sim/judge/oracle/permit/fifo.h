@@ -9,7 +9,8 @@
  *   gh-90155).
  * - With BZ_CLAIM_NO_PASSING: the waiter was woken and has not resumed, and a newcomer is granted
  *   at once. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_FIFO_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_FIFO_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool fifo_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {

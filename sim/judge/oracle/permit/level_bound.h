@@ -1,7 +1,8 @@
 /* level-bound (van Rossum: level >= |R|): more waiters hold a result than the level, so a permit is
  * promised twice. Found at the second promise, before a task is let in. Judges variants with
  * BZ_CLAIM_WAKE_IS_GRANT; elsewhere a wake-up promises nothing. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LEVEL_BOUND_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_LEVEL_BOUND_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t level_bound_suspects(const struct bz_judge *judge,

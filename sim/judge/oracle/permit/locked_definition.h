@@ -4,7 +4,8 @@
  * Without BZ_CLAIM_NO_PASSING an acquire need not wait next to a permit that no woken waiter needs,
  * so W or R may be the reason, and only these must be: W if a newcomer must not pass it, R if it is
  * as large as the level. A task that yields inside acquire may have a permit. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOCKED_DEFINITION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_LOCKED_DEFINITION_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool locked_definition_suspects(const struct bz_judge *judge,

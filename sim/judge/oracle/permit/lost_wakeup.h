@@ -7,7 +7,8 @@
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
  * own. A timer that a waiter has on its stack does not count: it wakes that waiter alone. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #include "sim/judge/oracle/oracle.h"
 
 /* Enough live tasks wait at a barrier to open it. */

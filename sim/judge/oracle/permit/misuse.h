@@ -3,7 +3,8 @@
  * return BZ_CLOSED while there are items. Any task may release a plain semaphore. Other variants
  * are judged with BZ_CLAIM_REFUSES_MISUSE, queues only with BZ_CLAIM_TAKES_AT_RETURN as well. For
  * other statuses see `status`. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_MISUSE_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool misuse_is_judged(const struct bz_judged_queue *queue) {

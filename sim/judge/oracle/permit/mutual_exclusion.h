@@ -1,6 +1,7 @@
 /* mutual-exclusion (zoo: MUTEX): more tasks hold a permit than there are permits. Black box: it
  * counts acquires that returned BZ_OK less accepted releases. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_MUTUAL_EXCLUSION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_MUTUAL_EXCLUSION_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool mutual_exclusion_suspects(const struct bz_judge *judge,

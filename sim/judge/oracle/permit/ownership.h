@@ -1,7 +1,8 @@
 /* ownership (zoo: ATOMIC, CONSERVE): acquire returned BZ_OK without taking a permit, or returned
  * another status and took one. White box: after a step in which an acquire returned, level plus
  * holders differ from the permits, and that return explains the difference. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_OWNERSHIP_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_OWNERSHIP_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t ownership_suspects(const struct bz_judge *judge,

@@ -1,6 +1,7 @@
 /* permit-conservation (zoo: CONSERVE): after every step, level and holders add up to the permits.
  * The level includes permits that were promised to woken waiters. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_PERMIT_CONSERVATION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_PERMIT_CONSERVATION_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t permit_conservation_suspects(const struct bz_judge *judge,

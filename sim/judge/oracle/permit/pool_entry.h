@@ -1,6 +1,7 @@
 /* pool-entry (zoo: HYGIENE, POOL-PRUNE-WINDOW): a pool keeps no lock when no key is in use.
  * `mutual-exclusion` judges two locks for one key. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_POOL_ENTRY_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_POOL_ENTRY_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool pool_entry_suspects(const struct bz_judge *judge,

@@ -1,7 +1,8 @@
 /* queue-partition (van Rossum: W, R, C): every entry of the queue waits, holds a result, or is
  * cancelled. The waiting entries are exactly the tasks that wait in acquire, and those that yield
  * there and will wait. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_QUEUE_PARTITION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_QUEUE_PARTITION_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t queue_partition_suspects(const struct bz_judge *judge,

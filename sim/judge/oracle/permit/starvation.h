@@ -1,6 +1,7 @@
 /* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a fair
  * strategy. Variants that claim strict order violate `fifo` earlier. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool starvation_suspects(const struct bz_judge *judge,

@@ -3,7 +3,8 @@
  * because each waiter wakes the next one, but tasks that could run at once run one after another. A
  * task that yields inside acquire may have a permit. Judges variants with BZ_CLAIM_WORK_CONSERVING.
  */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
+#define BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline uint64_t work_conserving_suspects(const struct bz_judge *judge,

@@ -2,7 +2,8 @@
  * put and get returned, so this is a black-box oracle. A variant may have handed items to woken
  * getters that have not resumed; these items do not count. If such a getter leaves without its
  * item, the item counts again. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
 #include "sim/judge/oracle/oracle.h"
 
 /* The queue's slots, whichever of its two objects the moment is about. */

@@ -1,7 +1,8 @@
 /* item-once (zoo: ITEM, ATOMIC): every item whose put returned BZ_OK is delivered exactly once, and
  * no other item is. A get or put that failed must leave the number of items as it was, so a lost
  * item is found at the step that loses it. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
 #include "sim/judge/oracle/oracle.h"
 
 /* How many items there are too many after a get or put that failed; negative: too few. If a variant

@@ -4,7 +4,8 @@
  * Other variants hand items over at the wake-up, and the takers may resume in any order. So only
  * FIFO queues are judged: one task gets the items of another task in the order of their puts. A
  * queue with BZ_CLAIM_UNORDERED_ITEMS is not judged. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ORDER_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ORDER_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool item_order_comes_before(enum bz_queue_order order,

@@ -1,6 +1,7 @@
 /* queue-size (zoo: CONSERVE): after every put and get, a queue's size is the puts less the gets.
  * White box; judges variants with BZ_CLAIM_TAKES_AT_RETURN. */
-#ifndef BZ_ORACLE_ROWS
+#ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_QUEUE_SIZE_H
+#define BZ_SIM_JUDGE_ORACLE_QUEUE_QUEUE_SIZE_H
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool queue_size_suspects(const struct bz_judge *judge,
