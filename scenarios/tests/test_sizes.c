@@ -7,10 +7,10 @@
 #include "primitives/tests/long.h"
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/deque.h"
+#include "sim/campaign/campaign.h"
 #include "sim/choice/pcg.h"
 #include "sim/program/sizes.h"
 #include "sim/program/token.h"
-#include "sim/session/campaign.h"
 
 #define SCHEDULES 2000u
 #define RANGES TST_LONG(20u, 200u)

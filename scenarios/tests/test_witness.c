@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"
+#include "sim/campaign/campaign.h"
+#include "sim/campaign/witness.h"
 #include "sim/program/replay.h"
-#include "sim/session/campaign.h"
-#include "sim/session/witness.h"
 
 static struct bz_failure failure_of(const struct bz_program *program, uint64_t seed) {
     struct bz_trace trace;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/campaign/determinism.h"
 #include "sim/explore/checkpoint.h"
 #include "sim/explore/search.h"
-#include "sim/session/determinism.h"
 #include "traces/lack.h"
 
 #define SWEEP_SHARE 4u                   /* times the transitions before it */

@@ -37,9 +37,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/campaign/campaign.h"
 #include "sim/judge/record.h"
 #include "sim/program/program.h"
-#include "sim/session/campaign.h"
 
 #define BZ_EXPLORE_UNBOUNDED UINT32_MAX
 #define BZ_EXPLORE_DRAWS_MAX 16u

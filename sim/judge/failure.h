@@ -3,7 +3,7 @@
  * `misuse`) also say the same, but for numbers and names.
  *
  * So say shrinking, explanations, and the search of a FIFO witness. A campaign, which may meet many
- * violations, makes findings (sim/session/totals.h): it knows objects by number, and takes
+ * violations, makes findings (sim/campaign/totals.h): it knows objects by number, and takes
  * the first message for all.
  */
 #ifndef BZ_SIM_JUDGE_FAILURE_H

@@ -6,11 +6,11 @@
 
 #include <limits.h>
 
+#include "sim/campaign/campaign.h"
+#include "sim/campaign/witness.h"
 #include "sim/program/replay.h"
 #include "sim/program/token.h"
-#include "sim/session/campaign.h"
 #include "sim/session/folder.h"
-#include "sim/session/witness.h"
 #include "sim/shrink/shrink.h"
 #include "traces/trace.h"
 

@@ -9,8 +9,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "sim/campaign/totals.h"
 #include "sim/session/stop.h"
-#include "sim/session/totals.h"
 #include "traces/lack.h"
 #include "traces/text.h"
 

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/campaign/campaign.h"
 #include "sim/judge/record.h"
-#include "sim/session/campaign.h"
 #include "sim/session/shard.h"
 
 /* A program, a range of seeds, when to stop, and what to keep. */

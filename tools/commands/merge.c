@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "sim/campaign/totals.h"
 #include "sim/session/checkpoint.h"
 #include "sim/session/stop.h"
-#include "sim/session/totals.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/require_window.h"

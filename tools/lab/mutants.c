@@ -11,10 +11,10 @@
 
 #include "primitives/runtime/check.h"
 #include "scenarios/mutants/mutants.h"
+#include "sim/campaign/campaign.h"
 #include "sim/choice/strategy.h"
 #include "sim/judge/judge.h"
 #include "sim/program/settings.h"
-#include "sim/session/campaign.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/lab/lab.h"

@@ -2,7 +2,7 @@
 #ifndef BZ_TOOLS_REPORT_WARNINGS_H
 #define BZ_TOOLS_REPORT_WARNINGS_H
 
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 
 #define BZ_WARNINGS_MAX 3u
 #define BZ_WARNING_BYTES 256u

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "primitives/runtime/loop.h"
+#include "sim/campaign/determinism.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/fingerprint/symmetry.h"
 #include "sim/native/snapshot.h"
-#include "sim/session/determinism.h"
 #include "sim/tests/crowd.h"
 
 /* --- variants with state outside of the world ------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* The shards of a campaign, each as a file, add up to the campaign. */
-#include "sim/session/totals.h"
+#include "sim/campaign/totals.h"
 
 #include "sim/program/settings.h"
 #include "sim/program/sizes.h"

@@ -1,7 +1,7 @@
 /* The seed alone decides a run; a variant that keeps state elsewhere is found out. */
-#include "sim/session/determinism.h"
+#include "sim/campaign/determinism.h"
 
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 #include "sim/tests/crowd.h"
 
 /* --- variants with state outside of the world ------------------------------------------------- */

@@ -11,8 +11,8 @@
  * The chance that the next value is new is about the share of values seen once (I. J. Good, "The
  * population frequencies of species and the estimation of population parameters", Biometrika 40,
  * 1953). */
-#ifndef BZ_SIM_SESSION_DISTINCT_H
-#define BZ_SIM_SESSION_DISTINCT_H
+#ifndef BZ_SIM_CAMPAIGN_DISTINCT_H
+#define BZ_SIM_CAMPAIGN_DISTINCT_H
 
 #include <stdbool.h>
 #include <stdint.h>

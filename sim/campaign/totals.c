@@ -1,4 +1,4 @@
-#include "sim/session/totals.h"
+#include "sim/campaign/totals.h"
 
 #include <stdio.h>
 #include <string.h>

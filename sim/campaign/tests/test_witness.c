@@ -1,6 +1,6 @@
 /* A finding under the order `any` is looked for under `fifo`, and only what fails in the same way
  * counts. */
-#include "sim/session/witness.h"
+#include "sim/campaign/witness.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "sim/session/witness.h"
+#include "sim/campaign/witness.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The chunks of a campaign: what campaign.c, which makes and merges them, and workers.c, which has
  * child processes run them, have in common. Private to them. */
-#ifndef BZ_SIM_SESSION_CHUNKS_H
-#define BZ_SIM_SESSION_CHUNKS_H
+#ifndef BZ_SIM_CAMPAIGN_CHUNKS_H
+#define BZ_SIM_CAMPAIGN_CHUNKS_H
 
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 
 /* A chunk has about as many steps, and at most so many runs. Its size changes no result. */
 #define BZ_CHUNK_STEPS 20000u

@@ -1,15 +1,15 @@
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/campaign/chunks.h"
+#include "sim/campaign/determinism.h"
+#include "sim/campaign/totals.h"
 #include "sim/choice/pcg.h"
 #include "sim/program/sizes.h"
-#include "sim/session/chunks.h"
-#include "sim/session/determinism.h"
-#include "sim/session/totals.h"
 
 /* --- lack of a resource ----------------------------------------------------------------------- */
 

@@ -13,17 +13,17 @@
  * by seed is kept, with the number of runs that failed in this way. A campaign keeps up to
  * BZ_FINDINGS_MAX findings. Once these are found, a finding of an oracle that has none replaces the
  * last one that is not the first of its own. */
-#ifndef BZ_SIM_SESSION_CAMPAIGN_H
-#define BZ_SIM_SESSION_CAMPAIGN_H
+#ifndef BZ_SIM_CAMPAIGN_CAMPAIGN_H
+#define BZ_SIM_CAMPAIGN_CAMPAIGN_H
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/campaign/distinct.h"
 #include "sim/judge/failure.h"
 #include "sim/program/program.h"
 #include "sim/program/sizes.h"
-#include "sim/session/distinct.h"
 #include "traces/lack.h"
 
 #define BZ_JOBS_MAX 256u

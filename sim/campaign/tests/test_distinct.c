@@ -1,5 +1,5 @@
 /* Counting different values in fixed memory, and what is left to be seen. */
-#include "sim/session/distinct.h"
+#include "sim/campaign/distinct.h"
 
 #include "primitives/tests/support.h"
 #include "sim/choice/pcg.h"

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "sim/campaign/chunks.h"
+#include "sim/campaign/totals.h"
 #include "sim/choice/pcg.h"
 #include "sim/judge/internal.h"
-#include "sim/session/chunks.h"
-#include "sim/session/totals.h"
 
 #define SLOTS_PER_WORKER 3u
 /* A worker that was told to stop ends at its next look, or is killed. */

@@ -1,9 +1,9 @@
 /* The sums of a campaign. Parts of it are added in order of their seeds: chunks of runs, or shards
  * that other processes have run. The result is that of one campaign. */
-#ifndef BZ_SIM_SESSION_TOTALS_H
-#define BZ_SIM_SESSION_TOTALS_H
+#ifndef BZ_SIM_CAMPAIGN_TOTALS_H
+#define BZ_SIM_CAMPAIGN_TOTALS_H
 
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 
 /* Whether two violations are one finding, see campaign.h. */
 bool bz_tally_is_same(const struct bz_violation *a, const struct bz_violation *b);

@@ -1,4 +1,4 @@
-#include "sim/session/distinct.h"
+#include "sim/campaign/distinct.h"
 
 #include <string.h>
 

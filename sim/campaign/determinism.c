@@ -1,4 +1,4 @@
-#include "sim/session/determinism.h"
+#include "sim/campaign/determinism.h"
 
 #include <inttypes.h>
 #include <stdio.h>

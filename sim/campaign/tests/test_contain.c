@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sim/campaign/campaign.h"
 #include "sim/judge/internal.h"
 #include "sim/program/replay.h"
-#include "sim/session/campaign.h"
 #include "sim/tests/crowd.h"
 
 static const struct bz_contain brief = {.is_on = true, .step_ns = 50000000};

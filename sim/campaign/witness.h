@@ -4,13 +4,13 @@
  * order, so there a finding matters only if it has a witness under `fifo`. The search is a campaign
  * of BZ_WITNESS_RUNS runs; it ends before with its budget, and with BZ_WITNESS_DEATHS runs that end
  * their process, which take their time. Finding none proves nothing. */
-#ifndef BZ_SIM_SESSION_WITNESS_H
-#define BZ_SIM_SESSION_WITNESS_H
+#ifndef BZ_SIM_CAMPAIGN_WITNESS_H
+#define BZ_SIM_CAMPAIGN_WITNESS_H
 
 #include <stdbool.h>
 
+#include "sim/campaign/campaign.h"
 #include "sim/program/budget.h"
-#include "sim/session/campaign.h"
 
 #define BZ_WITNESS_RUNS 10000u
 #define BZ_WITNESS_DEATHS 4u

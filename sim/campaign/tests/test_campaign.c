@@ -1,5 +1,5 @@
 /* A campaign gives one result, whatever the number of workers. */
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 
 #include <malloc.h>
 

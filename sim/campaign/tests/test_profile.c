@@ -1,5 +1,5 @@
 /* A profile is a fact of the program; and strategies that need one are as repeatable as others. */
-#include "sim/session/campaign.h"
+#include "sim/campaign/campaign.h"
 #include "sim/tests/crowd.h"
 
 static struct bz_profile measure(const struct bz_program *program) {
