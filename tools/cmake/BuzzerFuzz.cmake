@@ -1,7 +1,7 @@
 # buzzer_add_fuzzer(NAME SOURCE ... SEEDS ... RUNS N): a fuzz target, sim/tests/fuzz.h. With
 # BUZZER_FUZZ it is linked with libFuzzer, or with the engine that BUZZER_FUZZ_ENGINE names. Without,
-# it has a main() of its own, and is a test: its seeds, and N mutations of these; a tenth
-# without sanitizers.
+# it has a main() of its own, and is a test: its seeds, and N mutations of these; half of
+# them without sanitizers.
 option(BUZZER_FUZZ "Link the fuzz targets with libFuzzer (clang, or afl-clang-fast)" OFF)
 set(BUZZER_FUZZ_ENGINE "-fsanitize=fuzzer" CACHE STRING "What links a fuzz target with its engine")
 add_custom_target(fuzzers)
@@ -29,7 +29,7 @@ function(buzzer_add_fuzzer name)
     endif()
     target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/sim/tests/fuzz_main.c")
     if(NOT BUZZER_SANITIZE)
-        math(EXPR ARG_RUNS "${ARG_RUNS} / 5")
+        math(EXPR ARG_RUNS "${ARG_RUNS} / 2")
     endif()
     add_test(NAME ${name} COMMAND ${name} --runs ${ARG_RUNS} ${ARG_SEEDS})
     set_tests_properties(${name} PROPERTIES
