@@ -1,5 +1,6 @@
-/* Barrier: a wait arrives, and leaves when so many others have arrived in its round. Who leaves a
- * round with which index is up to the barrier. The parties are one more than the capacity. */
+/* Barrier: a wait arrives, and leaves when so many others have arrived in its round. A task that
+ * leaves a round with which index is up to the barrier. The parties are one more than the capacity.
+ */
 #include "scenarios/models/models.h"
 
 enum { WAIT, ARRIVE, GIVE_UP, OP_COUNT };
@@ -14,7 +15,7 @@ static void start(void *state, const int64_t *parameters) {
     ((struct barrier *)state)->parties = parameters[0] + 1;
 }
 
-/* The ticket is the round. Who gives up after the last one has arrived changes nothing. */
+/* The ticket is the round. A task that gives up after the last one has arrived changes nothing. */
 static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *ticket) {
     struct barrier *barrier = state;
     (void)arguments;

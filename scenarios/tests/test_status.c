@@ -125,7 +125,7 @@ static const enum bz_status statuses[] = {(enum bz_status)99,
                                           BZ_EMPTY,
                                           BZ_FULL};
 
-/* Whether the program calls the operation. */
+/* True if the program calls the operation. */
 static bool calls_it(const struct bz_program *program) {
     struct bz_world *world = bz_program_new_world(program);
     uint32_t every = lie.every;

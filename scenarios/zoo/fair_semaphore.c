@@ -417,7 +417,7 @@ const struct bz_permit_ops bz_zoo_ops_shuttle_167 = {BZ_ZOO_SEMAPHORE_RESERVING,
  * its turn comes, it is given the permit forever.
  *
  * Here nodes outlive the tasks that waited, and so are not on their stacks. They are not shown to
- * the oracles that look inside. What the oracles see is a task that waits for a permit that no task
+ * the oracles that look inside. They see a task that waits for a permit that no task
  * has.
  *
  *     A holds; B waits and is dropped; A releases: the permit is B's, which has gone

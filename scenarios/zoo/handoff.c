@@ -221,7 +221,7 @@ static enum bz_status acquire_by_request(struct bz_zoo_handoff *lock,
  * the release. Here the release says OK. The rest of the queue waits forever.
  *
  * The entries are not shown to the oracles that look inside. The entry does not claim to refuse
- * misuse, for a lock without an owner may be released by any task. What the oracles see is a task
+ * misuse, for a lock without an owner may be released by any task. The oracles see a task
  * that waits for it.
  *
  *     A holds; B and C wait; B gives up; A releases: the lock is B's, which has gone

@@ -77,7 +77,7 @@ static void mark_run(struct bz_run_mark *mark, const struct bz_judge *judge) {
     memcpy(mark->strikes, strikes, count * sizeof *strikes);
 }
 
-/* Whether the run has failed, in the way that is wanted. */
+/* True if the run has failed, in the way that is wanted. */
 static bool has_failed(const struct bz_campaign_config *config, const struct bz_judge *judge) {
     const struct bz_failure *wanted = config->wanted;
     return bz_judge_verdict(judge) == BZ_RUN_VIOLATED &&
@@ -250,7 +250,7 @@ bool bz_chunk_give(struct bz_campaigning *campaign, struct bz_batch *batch) {
 
 /* --- merging, in order ------------------------------------------------------------------------ */
 
-/* What follows from the sums. */
+/* Updates the figures that follow from the sums. */
 static void sum_up(struct bz_campaigning *campaign) {
     const struct bz_campaign_result *result = &campaign->state.result;
     bz_tally_sum_up(&campaign->state);

@@ -74,7 +74,7 @@ struct bz_campaign_state {
 /* The state before the first run. */
 void bz_campaign_begin(struct bz_campaign_state *state);
 
-/* What a campaign keeps of a run while it is counted. */
+/* The part of a run that a campaign keeps while it is counted. */
 struct bz_run_mark {
     uint64_t seed;
     uint64_t digest;

@@ -22,7 +22,7 @@ struct bz_batch {
     struct bz_profile profiles[BZ_CHUNK_DRAWS_MAX]; /* of its draws (sizes.h) */
 };
 
-/* What came of a batch. It may end early: by a new finding, and then the rest is another batch. */
+/* The result of a batch. It may end early: by a new finding, and then the rest is another batch. */
 struct bz_product {
     bool is_last;       /* by a violation or by the stop flag: the campaign ends here */
     bool is_unfinished; /* the sums have a part of a run that does not count */
@@ -57,7 +57,7 @@ struct bz_campaigning {
 void bz_chunk_lack(struct bz_campaign_result *part, const char *sentence, const char *resource,
                    const char *purpose);
 
-/* Whether the campaign was told to stop. */
+/* True if the campaign was told to stop. */
 bool bz_chunk_should_stop(const struct bz_campaigning *campaign);
 
 /* Makes the batch the next chunk. One ends where a campaign of cut runs does, or where seeds wrap.

@@ -71,7 +71,7 @@ void bz_distinct_add(struct bz_distinct *distinct, uint64_t hash) {
     add(distinct, hash, false);
 }
 
-/* What the other one skips, nobody knows. */
+/* The hashes that the other one skips are unknown. */
 void bz_distinct_join(struct bz_distinct *distinct, const struct bz_distinct *other) {
     distinct->total += other->total;
     while (distinct->skip_mask < other->skip_mask) {

@@ -5,7 +5,7 @@
 
 #include "sim/campaign/campaign.h"
 
-/* Whether two violations are one finding, see campaign.h. */
+/* True if two violations are one finding, see campaign.h. */
 bool bz_tally_is_same(const struct bz_violation *a, const struct bz_violation *b);
 
 /* The finding that this violation is one of, or NULL. */
@@ -36,7 +36,7 @@ void bz_tally_sum_up(struct bz_campaign_state *state);
  * if the campaign, or a part, has more than BZ_FINDINGS_MAX of them: see bz_tally_has_all(). */
 void bz_tally_join(struct bz_campaign_state *state, const struct bz_campaign_state *part);
 
-/* Whether every failed run is one of a finding that is kept: then all counts are exact. */
+/* True if every failed run is one of a finding that is kept: then all counts are exact. */
 bool bz_tally_has_all(const struct bz_campaign_result *result);
 
 #endif

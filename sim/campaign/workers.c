@@ -375,7 +375,7 @@ static bool look_after(struct worker *worker) {
 static bool give_chunks(struct team *team) {
     struct bz_campaigning *campaign = team->campaign;
     uint32_t places = team->jobs * SLOTS_PER_WORKER;
-    /* What fails at once, and takes its time to die, is not measured far ahead. */
+    /* A program that fails at once, and takes its time to die, is not measured far ahead. */
     uint32_t most = campaign->state.result.runs == 0 ? team->jobs : places;
     for (uint32_t index = 0; index < most && team->line_end - team->line_begin < most; index++) {
         struct worker *worker = &team->workers[index % team->jobs];

@@ -23,7 +23,7 @@ struct sizes {
     uint64_t addresses[ADDRESS_COUNT];
 };
 
-/* What an open file says of itself. Its texts outlive the search. */
+/* The identity of an open file. Its texts outlive the search. */
 struct bz_explore_content {
     struct bz_work work;
     struct sizes sizes;

@@ -27,7 +27,7 @@
 #define BZ_EXPLORE_CHECKPOINT_KIND "search"
 #define BZ_EXPLORE_PLUGINS_MAX 2u
 
-/* What is to be searched, and by which code. */
+/* The search that is to be made, and the code that makes it. */
 struct bz_explore_checkpoint {
     struct bz_program program;
     uint32_t delays_max; /* these are as in struct bz_explore_config */
@@ -57,7 +57,7 @@ void bz_explore_checkpoint_close(struct bz_explore_checkpoint *checkpoint);
 void bz_explore_checkpoint_set_code(struct bz_explore_checkpoint *checkpoint,
                                     const char *const *plugins, uint32_t count);
 
-/* Whether they are those of the checkpoint. False with a message that begins with `origin`. */
+/* True if they are those of the checkpoint. False with a message that begins with `origin`. */
 bool bz_explore_checkpoint_check_code(const struct bz_explore_checkpoint *checkpoint,
                                       const char *const *plugins, uint32_t count,
                                       const char *origin, char *error, size_t error_bytes);

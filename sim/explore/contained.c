@@ -185,7 +185,7 @@ static enum bz_child_state keep_death(const struct bz_explore_config *config,
     return BZ_CHILD_LACKS;
 }
 
-/* What this process does with the search next: it writes a checkpoint of the record, prints the
+/* The next act of this process in the search: it writes a checkpoint of the record, prints the
  * label of a draw, and gives all memory back. Pointers and sizes may lead anywhere, so a child does
  * it first. */
 static void use_in_child(void *context) {

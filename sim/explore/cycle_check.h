@@ -1,6 +1,6 @@
-/* Whether a graph has a cycle, from its edges alone. The workers of a team each see a part of the
- * search, and none of them notices a cycle that goes through the parts of several. So they log
- * their transitions, and the process that waits for them looks at all of them. */
+/* The check that a graph has no cycle, from its edges alone. The workers of a team each see a part
+ * of the search, and none of them notices a cycle that goes through the parts of several. So they
+ * log their transitions, and the process that waits for them looks at all of them. */
 #ifndef BZ_SIM_EXPLORE_CYCLE_CHECK_H
 #define BZ_SIM_EXPLORE_CYCLE_CHECK_H
 
@@ -50,7 +50,7 @@ static inline void bz_edge_log_add(struct bz_edge_log *log, struct bz_edge_place
     places->next++;
 }
 
-/* Whether no edge was left out. */
+/* True if no edge was left out. */
 static inline bool bz_edge_log_has_all(const struct bz_edge_log *log) {
     return log->is_whole && log->count <= log->capacity;
 }

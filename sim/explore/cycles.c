@@ -104,7 +104,7 @@ struct node {
     uint8_t flags; /* while paths are found, of a state */
 };
 
-/* What is being looked for: sets without progress, or sets in which a task is overtaken. */
+/* The goal of a search: sets without progress, or sets in which a task is overtaken. */
 struct analysis {
     const struct bz_cycles *cycles;
     uint64_t task; /* as a bit; 0: no progress */
@@ -330,7 +330,7 @@ static const struct bz_cycle_edge *default_edge(const struct analysis *analysis,
     return NULL;
 }
 
-/* Whether the default choices lead from the state back to it, and overtake the task on the way. */
+/* True if the default choices lead from the state back to it, and overtake the task on the way. */
 static bool is_default_cycle(const struct analysis *analysis, uint32_t state) {
     bool is_overtaken = analysis->task == 0;
     uint32_t at = state;

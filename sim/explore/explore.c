@@ -41,7 +41,7 @@ static uint64_t sweep_max(const struct bz_explore_result *result) {
     return before > UINT64_MAX / SWEEP_SHARE ? UINT64_MAX : before * SWEEP_SHARE;
 }
 
-/* Whether a sweep has every order. */
+/* True if a sweep has every order. */
 static bool is_any(const struct bz_explore_config *config) {
     return config->delays_max == BZ_EXPLORE_UNBOUNDED && config->program->order == BZ_ORDER_ANY;
 }

@@ -95,7 +95,7 @@ struct bz_explore_finding {
     struct bz_deviations deviations;
 };
 
-/* What a complete search says of schedules that never end (liveness.c). */
+/* The result of a complete search for schedules that never end (liveness.c). */
 enum bz_liveness {
     BZ_LIVENESS_UNJUDGED = 0, /* nothing: starvation and livelock were judged in the rounds only */
     BZ_LIVENESS_ENDS = 1,     /* there are none, not even unfair ones */
@@ -190,7 +190,7 @@ struct bz_explore_config {
 /* False if memory runs out (BZ_EXPLORE_NO_RESOURCE). The result says how far the search came. */
 bool bz_explore(const struct bz_explore_config *config, struct bz_explore_result *result);
 
-/* Whether the search is a proof: everything within the configured bounds was searched. */
+/* True if the search is a proof: everything within the configured bounds was searched. */
 bool bz_explore_is_complete(const struct bz_explore_result *result);
 
 /* Repeats a finding as an ordinary run: `repeat` becomes the program with the finding's answers,

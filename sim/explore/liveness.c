@@ -166,7 +166,7 @@ static const char *record_graph(struct bz_search *search, uint32_t reductions) {
 
 /* --- verdicts --------------------------------------------------------------------------------- */
 
-/* Whether an ordinary run, which goes to the state and then makes default choices, violates the
+/* True if an ordinary run, which goes to the state and then makes default choices, violates the
  * oracle. Then that is the finding. */
 static bool confirm(struct bz_search *search, const struct bz_fair_set *set) {
     struct bz_program repeat;
@@ -188,7 +188,7 @@ static bool confirm(struct bz_search *search, const struct bz_fair_set *set) {
     return true;
 }
 
-/* Whether one of the sets is a fault. `sets` are those of a graph with the order of the queue. */
+/* True if one of the sets is a fault. `sets` are those of a graph with the order of the queue. */
 static bool confirm_any(struct bz_search *search, const struct bz_fair_set *sets, uint32_t count) {
     uint32_t runs = 0;
     for (uint32_t index = 0; index < count && runs < RUNS_MAX; index++) {

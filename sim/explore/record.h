@@ -1,5 +1,5 @@
-/* What a search has done so far, so that it can go on: after a pause, or in another session
- * (checkpoint.h).
+/* The work that a search has done so far, so that it can be continued: after a pause, or in another
+ * session (checkpoint.h).
  *
  * It goes on from the set-up, with the two tables and the counts of its result. The states on its
  * path are marked as unfinished in the table, and the transitions that they have run are not
@@ -69,7 +69,7 @@ struct bz_record {
     uint32_t choice_count;          /* without a table of states: search->points has them */
 };
 
-/* Whether the numbers of a result make sense, and its texts end. Code under test may have written
+/* True if the numbers of a result make sense, and its texts end. Code under test may have written
  * over it, or somebody has edited a checkpoint. */
 bool bz_explore_finding_is_sound(const struct bz_explore_finding *finding);
 bool bz_explore_result_is_sound(const struct bz_explore_result *result);
@@ -81,7 +81,7 @@ void bz_record_destroy(struct bz_record *record);
 /* At the set-up of a new search: there is no other place to continue from. */
 void bz_record_begin(struct bz_search *search);
 
-/* Whether the next search continues from the record. */
+/* True if the next search continues from the record. */
 static inline bool bz_record_has_place(const struct bz_record *record) {
     return record != NULL && record->goes_on && !record->is_lost;
 }

@@ -45,7 +45,7 @@ void *bz_search_repeat(struct bz_search *search, struct bz_world *world,
     return state;
 }
 
-/* What the first set-up says about the reductions. */
+/* The reductions that the first set-up allows. */
 static void settle_reductions(struct bz_search *search) {
     bz_symmetry_begin(&search->symmetry, search->world);
     if (!bz_symmetry_applies(&search->symmetry, search->world)) {
@@ -114,7 +114,7 @@ static struct bz_failure failure_of(const struct bz_violation *violation) {
     return failure;
 }
 
-/* Whether there is a finding that fails in the same way, or no room for one more. */
+/* True if there is a finding that fails in the same way, or no room for one more. */
 static bool is_kept(const struct bz_explore_result *result, const struct bz_violation *violation) {
     struct bz_failure failure = failure_of(violation);
     for (uint32_t index = 0; index < result->finding_count; index++) {
@@ -126,7 +126,7 @@ static bool is_kept(const struct bz_explore_result *result, const struct bz_viol
     return result->finding_count == BZ_EXPLORE_FINDINGS_MAX;
 }
 
-/* Whether the oracle has objected to the object before. */
+/* True if the oracle has objected to the object before. */
 static bool is_counted(const struct bz_explore_result *result,
                        const struct bz_violation *violation) {
     for (uint32_t index = 0; index < result->finding_count; index++) {
@@ -185,14 +185,14 @@ static void finish(struct bz_search *search) {
     bz_search_finish(search, search->world, search->program_state);
 }
 
-/* Whether a check has hit a limit of its own (bz_judge_cut()): the rest is not judged. */
+/* True if a check has hit a limit of its own (bz_judge_cut()): the rest is not judged. */
 static bool is_cut_short(struct bz_search *search) {
     bool is_cut = bz_judge_verdict(search->world->judge) == BZ_RUN_OUT_OF_STEPS;
     search->result->is_out_of_steps |= is_cut;
     return is_cut;
 }
 
-/* Whether the path from the earlier frame of this state to here is a loop of default choices
+/* True if the path from the earlier frame of this state to here is a loop of default choices
  * without progress, which only the step limit would end. Another draw or a clock jump might lead
  * out of it, so it has none (judge/overtime.c). */
 static bool is_default_loop(const struct bz_search *search, const struct bz_frame *child) {

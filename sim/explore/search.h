@@ -112,7 +112,7 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds);
 bool bz_search_all(struct bz_search *search);
 
-/* Whether it has to stop at a limit, which `end` or is_put_off says; or because somebody wants it,
+/* True if it has to stop at a limit, which `end` or is_put_off says; or because somebody wants it,
  * or for a pause, if that is possible. */
 bool bz_search_has_reached_limit(struct bz_search *search);
 bool bz_search_is_interrupted(struct bz_search *search, bool can_pause);
@@ -175,7 +175,7 @@ bool bz_search_answers(const struct bz_search *search, struct bz_answers *answer
 
 /* --- second_visit.c --------------------------------------------------------------------------- */
 
-/* Whether the present path should be visited again. */
+/* True if the present path should be visited again. */
 bool bz_search_visit_is_due(const struct bz_search *search);
 
 /* bz_search_repeat() of the whole path in another world. Sets `is_unrepeatable` also if the verdict
@@ -200,7 +200,7 @@ void bz_search_record_edge(struct bz_search *search);
 /* bz_search_explore() in a child process. */
 bool bz_search_contained(const struct bz_explore_config *config, struct bz_explore_result *result);
 
-/* Whether the search ended with a finding that only snapshots can explain: a path that does not
+/* True if the search ended with a finding that only snapshots can explain: a path that does not
  * repeat, or a death that an ordinary run does not show. */
 bool bz_search_is_spoilt(const struct bz_explore_config *config,
                          const struct bz_explore_result *result);
@@ -221,7 +221,7 @@ void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to);
 /* In a worker: whether the team has stopped. */
 bool bz_team_is_over(struct bz_search *search);
 
-/* Whether a guest should look into a state that another worker searches: once in each visit of the
+/* True if a guest should look into a state that another worker searches: once in each visit of the
  * root, and after the transitions that lead to states that nobody searches. */
 bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerprint);
 

@@ -23,8 +23,8 @@ static void sort_words(uint64_t *words, uint32_t count) {
     }
 }
 
-/* What the path has spent of the bounds is part of the state. (The cancels are: in the judge's.
- * Lag is once it has run out somewhere: until then no later choice depends on it.) */
+/* The part of the bounds that the path has spent belongs to the state. (The cancels are: in the
+ * judge's. Lag is once it has run out somewhere: until then no later choice depends on it.) */
 static uint64_t spent(const struct bz_search *search, const struct bz_frame *frame) {
     const struct bz_search_bounds *bounds = &search->at.bounds;
     uint64_t delays = bounds->delays == BZ_EXPLORE_UNBOUNDED ? 0 : frame->delays;
@@ -102,7 +102,7 @@ static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
     return BZ_ARRIVED_KNOWN;
 }
 
-/* Whether the state that the world is in was there before. */
+/* True if the state that the world is in was there before. */
 static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child) {
     bool is_new = true;
     if (!bz_search_has(search, BZ_REDUCE_STATES)) {

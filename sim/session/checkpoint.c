@@ -12,7 +12,7 @@
 
 /* --- the parts, for both directions ----------------------------------------------------------- */
 
-/* What a body has by number. */
+/* The tables whose rows a body names by number. */
 static uint64_t fold_name(uint64_t digest, const char *name) {
     for (; name != NULL && *name != '\0'; name++) {
         digest = bz_digest_word(digest, (unsigned char)*name);
@@ -20,7 +20,7 @@ static uint64_t fold_name(uint64_t digest, const char *name) {
     return bz_digest_word(digest, 0);
 }
 
-/* Whether the numbers of oracles, operations, windows and situations are those of this program. */
+/* True if the numbers of oracles, operations, windows and situations are those of this program. */
 static bool pass_numbering(struct bz_work *work) {
     uint64_t own = bz_digest_word(BZ_DIGEST_SEED, BZ_SITUATIONS);
     for (uint32_t index = 0; index < bz_oracle_count; index++) {

@@ -37,7 +37,7 @@ void bz_checkpoint_save(struct bz_work_file *file, struct bz_job *job,
                         const struct bz_campaign_state *state, bool is_last,
                         bz_trouble_fn *on_trouble, void *context);
 
-/* Whether the first run is as the checkpoint says. False with a message: the code has changed. */
+/* True if the first run is as the checkpoint says. False with a message: the code has changed. */
 bool bz_checkpoint_check_code(const struct bz_job *job, const struct bz_campaign_state *state,
                               const char *origin, char *error, size_t error_bytes);
 

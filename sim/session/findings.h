@@ -14,7 +14,8 @@
 #include "sim/shrink/shrink.h"
 #include "traces/trace.h"
 
-/* Whether a FIFO loop can reach a finding: searched for those under the order `any`. */
+/* The answer to the question whether a FIFO loop can reach a finding, for those under the order
+ * `any`. */
 struct bz_kept_witness {
     bool is_searched;
     char token[BZ_TOKEN_BYTES]; /* shrunk; empty: none was found */

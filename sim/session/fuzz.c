@@ -74,7 +74,7 @@ static struct bz_fuzz_arm *add_arm(struct bz_fuzz *fuzz, bool *is_there) {
     return arm;
 }
 
-/* What an arm changes of its target's program. */
+/* The change that an arm makes to its target's program. */
 static const struct kind {
     const struct bz_strategy *strategy; /* NULL: as it is */
     bool is_fifo;
@@ -94,7 +94,7 @@ static const struct kind {
              {.has_default_sizes = true}};
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])
 
-/* Whether this kind changes something, and nothing that is fixed. */
+/* True if this kind changes something, and nothing that is fixed. */
 static bool applies(const struct kind *kind, const struct bz_program *program,
                     const struct bz_fuzz_fixed *fixed) {
     return !(kind->strategy != NULL && fixed->strategy) &&
@@ -144,7 +144,7 @@ static bool open_folder(struct bz_fuzz *fuzz, const char *path, const char *opti
            refuse(fuzz, "--%s: another process runs the campaign of '%s'", option, path);
 }
 
-/* Whether the folder has a campaign; the path of its first checkpoint. */
+/* True if the folder has a campaign; the path of its first checkpoint. */
 static bool has_campaign(const char *folder, struct bz_work_file *first) {
     first->kind = BZ_CHECKPOINT_KIND;
     snprintf(first->folder, sizeof first->folder, "%.*s", PATH_MAX - 300, folder);
@@ -410,7 +410,7 @@ static bool read_state(const struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm
     return is_ok || refuse(fuzz, "%s", error);
 }
 
-/* What an arm needs for a slice. */
+/* The parts that an arm needs for a slice. */
 static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
     struct bz_job *job = &arm->job;
     if (arm->result.runs == job->runs) {

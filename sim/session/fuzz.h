@@ -31,7 +31,7 @@ struct bz_fuzz_arm {
     struct bz_campaign_result result;
 };
 
-/* What was set by the user, so no arm changes it. */
+/* The settings of the user, which no arm changes. */
 struct bz_fuzz_fixed {
     bool strategy, order, cancels, sizes;
     bool has_default_sizes; /* with `sizes` */
@@ -85,7 +85,7 @@ bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder);
 /* Runs slices up to a limit, or until it is interrupted. False after a message. */
 bool bz_fuzz_run(struct bz_fuzz *fuzz);
 
-/* Whether a limit is reached, after so many runs of all arms. */
+/* True if a limit is reached, after so many runs of all arms. */
 bool bz_fuzz_is_done(const struct bz_fuzz *fuzz, uint64_t runs);
 
 /* The sums of all arms. */

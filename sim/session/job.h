@@ -31,7 +31,7 @@ struct bz_job {
                                        [BZ_OP_NONE]: in any one */
 };
 
-/* Whether there is nothing left to do: all runs are done, the time is up, or it ended with its
+/* True if there is nothing left to do: all runs are done, the time is up, or it ended with its
  * first violation. */
 bool bz_job_is_finished(const struct bz_job *job, const struct bz_campaign_state *state);
 
@@ -41,7 +41,7 @@ uint64_t bz_job_first_run(const struct bz_job *job);
 /* The program of the run of a seed: its own, or one of drawn sizes. Its profile is not measured. */
 void bz_job_program(const struct bz_job *job, uint64_t seed, struct bz_program *program);
 
-/* Whether they are not of one campaign, as two shards of it are. True with a reason: "it has 8
+/* True if they are not of one campaign, as two shards of it are. True with a reason: "it has 8
  * shards, and not 64", said of `other`. */
 bool bz_job_differs(const struct bz_job *job, const struct bz_job *other, char *reason,
                     size_t reason_bytes);

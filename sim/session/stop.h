@@ -1,5 +1,5 @@
-/* What stops a session: signals and real time. No other part of the simulator reads a clock, except
- * for the limits of child processes. */
+/* The ends of a session from outside: signals and real time. No other part of the simulator reads a
+ * clock, except for the limits of child processes. */
 #ifndef BZ_SIM_SESSION_STOP_H
 #define BZ_SIM_SESSION_STOP_H
 

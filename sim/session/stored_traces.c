@@ -75,7 +75,7 @@ static void count(struct bz_stored *stored, const char *path, struct bz_trace *t
     }
 }
 
-/* Whether the schedule can be one of the campaign's. Else its failure says nothing of them. */
+/* True if the schedule can be one of the campaign's. Else its failure says nothing of them. */
 static bool may_come(struct bz_stored *stored, const struct bz_trace *trace,
                      const struct bz_program *program) {
     bool is_other =

@@ -58,7 +58,7 @@ struct bz_stored {
 enum bz_trouble bz_stored_try(struct bz_stored *stored, const char *folder,
                               const struct bz_program *program, char *error, size_t error_bytes);
 
-/* Whether two folders are one. */
+/* True if two folders are one. */
 bool bz_stored_is_same_folder(const char *a, const char *b);
 
 #endif

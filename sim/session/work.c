@@ -159,7 +159,7 @@ bool bz_work_read_head(FILE *file, struct bz_work_head *head) {
     return is_ok;
 }
 
-/* Whether the file ends with the digest of the rest. Goes back to where it was. */
+/* True if the file ends with the digest of the rest. Goes back to where it was. */
 static bool is_whole(FILE *file) {
     unsigned char seal[WORD_BYTES];
     off_t place = ftello(file);

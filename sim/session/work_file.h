@@ -30,7 +30,7 @@ bool bz_work_file_set_path(struct bz_work_file *file, unsigned number);
 bool bz_work_file_find(struct bz_work_file *file, const char *argument, char *error,
                        size_t error_bytes);
 
-/* Whether the folder alone names the file: no other one in it is unfinished. */
+/* True if the folder alone names the file: no other one in it is unfinished. */
 bool bz_work_file_is_only(const struct bz_work_file *file);
 
 /* Opens it for reading. NULL with a message. */
@@ -42,7 +42,7 @@ void bz_work_file_begin(struct bz_work_file *file, uint64_t before_ms);
 /* The time spent in all sessions. */
 uint64_t bz_work_file_spent_ms(const struct bz_work_file *file);
 
-/* Whether it should be written: at most once a second, and for at most a twentieth of the time. */
+/* True if it should be written: at most once a second, and for at most a twentieth of the time. */
 bool bz_work_file_is_due(const struct bz_work_file *file);
 
 /* Writes it as a whole, under the first name in the folder that is free or belongs to finished work

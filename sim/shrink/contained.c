@@ -10,7 +10,7 @@
 #define STOP_LOOKS_MAX 8u
 #define STEPS_OF_A_RUN 30u /* that take their time */
 
-/* What the child says of the smallest run, sealed with a sum. Nothing in it is a pointer. */
+/* The child's report of the smallest run, sealed with a sum. Nothing in it is a pointer. */
 struct report {
     enum bz_shrink_end end;
     uint64_t runs;

@@ -106,7 +106,7 @@ static void note(struct bz_board *board, struct bz_edit made, uint64_t answer, u
     }
 }
 
-/* What is known of a choice that is there now. */
+/* The known facts of a choice that is there now. */
 static struct bz_edit_seen *look_at(struct bz_board *board, struct bz_edit_seen *seen,
                                     const struct bz_edit *choice) {
     if (seen->run != board->run || seen->nth != choice->nth) {
@@ -375,7 +375,7 @@ void bz_board_give(struct bz_board *shared, const struct bz_board *own) {
     shared->free_seed = own->free_seed;
 }
 
-/* Whether an edit of the run is what the tape has at its place. */
+/* True if an edit of the run is what the tape has at its place. */
 static bool is_on_tape(const struct bz_edit *edit, const struct bz_choice *choice) {
     bool is_draw = choice->label != NULL;
     return edit->label == choice->label && edit->kind == choice->kind &&

@@ -83,7 +83,7 @@ struct bz_board {
     uint32_t free_after; /* a step */
     uint64_t free_seed;  /* with that of the run */
     struct bz_rng free;
-    /* What was chosen. */
+    /* The choices that were made. */
     struct bz_edits made;
     bool is_full;   /* there was more than a list can hold: the run cannot be edited */
     bool is_harmed; /* contained code has written over it; is_full, too */
@@ -119,7 +119,7 @@ void bz_board_give(struct bz_board *shared, const struct bz_board *own);
  * shared board. False, and `own` is full, if it makes no sense. */
 bool bz_board_take(struct bz_board *own, const struct bz_board *shared, const struct bz_tape *tape);
 
-/* What a run of so many steps has cost: a step with a thousand tasks costs more than one with two.
+/* The cost of a run of so many steps: a step with a thousand tasks costs more than one with two.
  */
 static inline uint64_t bz_edits_cost(const struct bz_board *board, uint32_t steps) {
     return steps + board->looked / 8;

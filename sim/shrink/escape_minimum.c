@@ -1,5 +1,5 @@
 /* Leaps, out of a local minimum: to programs that no single step down leads to. Each is small, and
- * its small schedules are tried. What they find depends on the program alone.
+ * its small schedules are tried. Their result depends on the program alone.
  *
  *     up      one parameter goes back up to its default, or two do, to save a deviation
  *     down    all parameters but two go to their least values at once */
@@ -24,7 +24,7 @@ static bool leap(struct bz_shrinking *shrinking, const struct bz_program *progra
     return is_smaller;
 }
 
-/* What a parameter may go back up to. */
+/* The values that a parameter may go back up to. */
 static int64_t top_of(const struct bz_shrinking *shrinking, uint32_t index) {
     return shrinking->config->program->scenario->params[index].value;
 }

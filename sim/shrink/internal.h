@@ -1,4 +1,4 @@
-/* What the passes of a shrinking run share. */
+/* The common part of the passes of a shrinking run. */
 #ifndef BZ_SIM_SHRINK_INTERNAL_H
 #define BZ_SIM_SHRINK_INTERNAL_H
 
@@ -41,7 +41,7 @@ struct bz_shrinking {
     struct bz_board *shared; /* of contained runs; NULL: they are not */
     struct bz_trial *trial;  /* where runs are made */
     struct bz_tape tape;     /* that the board plays */
-    /* What fails in the same way. */
+    /* The failure that runs must have. */
     struct bz_violation wanted;
     char wanted_object[BZ_TRACE_NAME_BYTES_MAX + 1];
     struct bz_failing *best;
@@ -61,7 +61,7 @@ struct bz_shrinking {
     bool is_searched; /* all schedules with as few choices were tried */
 };
 
-/* Whether there is budget for one more run, and nobody has stopped it. */
+/* True if there is budget for one more run, and nobody has stopped it. */
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking);
 
 /* Makes one run of the trial with what is on the board. True if it fails in the same way; then
@@ -104,7 +104,7 @@ bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *pr
 uint32_t bz_shrink_find(struct bz_shrinking *shrinking, struct bz_failing *found);
 
 /* Begins again with runs of programs as campaigns draw them: first of any of them, then of those
- * with fewer tasks. What comes of it, shrinking->common, depends on the way of failing alone, and
+ * with fewer tasks. Its result, shrinking->common, depends on the way of failing alone, and
  * not on the run that was given. False: a budget ended before. */
 bool bz_shrink_common(struct bz_shrinking *shrinking);
 

@@ -1,6 +1,6 @@
 /* The search: every schedule of the program with as few choices other than the default as the best
  * run has, or one more, with no more deviations and no more cancels. First all with one choice,
- * then all with two, and so on. What it finds depends on the program alone, and not on the run that
+ * then all with two, and so on. Its result depends on the program alone, and not on the run that
  * was given. */
 #include <stdlib.h>
 #include <string.h>

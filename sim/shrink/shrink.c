@@ -301,7 +301,7 @@ static bool begin_elsewhere(struct bz_shrinking *shrinking) {
     return bz_shrink_goes_on(shrinking);
 }
 
-/* What a given run leads to may be smaller than what every one leads to, or shorter. Then other
+/* The result of a given run may be smaller than the common one, or shorter. Then other
  * runs of its program may lead further. */
 static bool go_elsewhere(struct bz_shrinking *shrinking) {
     return bz_shrink_key(shrinking) == shrinking->common ||
@@ -335,7 +335,7 @@ static void shrink(struct bz_shrinking *shrinking) {
     shrinking->result->end = end_of(shrinking, is_cut);
 }
 
-/* Whether the trial makes the best run again, by its tape. */
+/* True if the trial makes the best run again, by its tape. */
 static bool repeats_best(struct bz_shrinking *shrinking) {
     struct bz_shrink_size size;
     shrinking->board->source = BZ_EDIT_BY_TAPE;

@@ -18,7 +18,7 @@
  *
  * All of that depends on the given run. So it is done again with runs that do not: those of
  * programs as campaigns draw them on fixed seeds, and of those with fewer tasks, whatever their
- * length, until no smaller run comes of them. What they lead to is the common result of all runs
+ * length, until no smaller run comes of them. Their result is the common one of all runs
  * that fail in this way. If the given run led to another one, other runs of its program follow, and
  * those of drawn programs that are not longer. The smallest run of all is the result. It is the
  * same on every machine: a budget is a number of steps, not a time (sim/program/budget.h). Each run

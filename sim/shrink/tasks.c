@@ -5,7 +5,7 @@
 #include "sim/judge/internal.h"
 #include "sim/shrink/internal.h"
 
-/* What the setup of a program makes. */
+/* The tasks and objects that the setup of a program makes. */
 struct extent {
     uint32_t tasks;
     uint32_t draws;

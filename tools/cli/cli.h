@@ -49,7 +49,7 @@ extern struct bz_catalog bz_cli_catalog;
 
 struct bz_json;
 
-/* Who calls the program. A test of another program and the module for Python set it before
+/* The caller of the program. A test of another program and the module for Python set it before
  * bz_cli_main(). */
 struct bz_caller {
     /* How the user calls the program, "buzzer", and how a run is replayed, "buzzer replay": the

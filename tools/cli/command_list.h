@@ -1,6 +1,6 @@
 /* The commands of `buzzer`, in the order of --help: the function bz_command_..., whose file has the
  * same name in tools/commands; the name; the summary. CMake reads the rows for the list of sources
- * and for buzzer(1). What the page of a command says beside its options is in manual/manual.txt. */
+ * and for buzzer(1). The prose of a command's page is in manual/manual.txt. */
 #ifndef COMMAND
 #define COMMAND(function, name, summary)
 #endif

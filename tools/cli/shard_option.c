@@ -9,7 +9,7 @@
 #include "sim/judge/record.h"
 #include "tools/cli/cli.h"
 
-/* What engines set. */
+/* The variables that engines set. */
 static const struct engine {
     const char *name;
     const char *number; /* variable of the environment */

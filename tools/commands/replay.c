@@ -325,7 +325,7 @@ static bool wants_stepper(const struct replay *replay) {
            term[0] != '\0' && strcmp(term, "dumb") != 0;
 }
 
-/* What needs the runtime in C. */
+/* Options that need the runtime in C. */
 static int check_runtime(const struct replay *replay) {
     if (replay->run.program.scenario->runtime == NULL ||
         !(replay->is_gdb || wants_stepper(replay))) {

@@ -260,7 +260,7 @@ static bool run_campaign(struct run *run, struct bz_campaign_result *result, dou
     return is_done;
 }
 
-/* Whether it ended before its work was done, which is a number of runs, or a time. */
+/* True if it ended before its work was done, which is a number of runs, or a time. */
 static bool is_stopped(const struct run *run, const struct bz_campaign_result *result) {
     bool is_time_all = run->job.limit_ms != 0;
     return result->lack[0] != '\0' ||
@@ -394,7 +394,7 @@ static void put_json(const struct run *run, const struct bz_run_report *report) 
     bz_json_put(root);
 }
 
-/* What programs read. A file that cannot be written hides nothing else. */
+/* The files that programs read. One that cannot be written hides nothing else. */
 static void report_to_programs(struct run *run, struct bz_run_report *report) {
     if (bz_ci_is_wanted(&run->ci)) {
         struct bz_outcome outcome;
@@ -482,7 +482,7 @@ static void print_last(const struct run *run, const struct bz_run_report *report
     }
 }
 
-/* What the report says besides findings. */
+/* The part of the report besides findings. */
 static void sum_up(const struct run *run, struct bz_run_report *report,
                    struct bz_kept_finding *cut) {
     const struct bz_campaign_result *result = report->result;

@@ -96,7 +96,7 @@ void bz_json_add_text(struct bz_json *object, const char *key, const char *text)
 /* Adds a digest as 16 digits. */
 void bz_json_add_digest(struct bz_json *object, const char *key, uint64_t digest);
 
-/* Whether somebody reads a document: `is_json`, by --json, or the caller of the program. */
+/* True if somebody reads a document: `is_json`, by --json, or the caller of the program. */
 bool bz_json_is_wanted(bool is_json);
 
 /* Prints the document to stdout, or passes it to the caller of the program, and frees it. */

@@ -88,7 +88,7 @@ struct bz_story {
 void bz_story_init(struct bz_story *story, const struct bz_trace *trace);
 void bz_story_fini(struct bz_story *story);
 
-/* Who holds the objects that tasks wait for at the end of a deadlock: "'lock' is held by job-1
+/* The holders of the objects that tasks wait for at the end of a deadlock: "'lock' is held by job-1
  * (ended)". Adds nothing for another verdict. */
 void bz_story_add_holders(const struct bz_story *story, struct bz_text *text);
 

@@ -29,7 +29,7 @@ static inline void place_leave(struct place *place) {
     }
 }
 
-/* Whether somebody has woken it. */
+/* True if somebody has woken it. */
 static inline bool place_is_woken(const struct place *place) {
     return place->future.state == BZ_FUTURE_RESULT;
 }

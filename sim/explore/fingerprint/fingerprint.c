@@ -5,7 +5,7 @@
 #include "sim/explore/fingerprint/symmetry.h"
 #include "sim/explore/fingerprint/word_roles.h"
 
-/* What stands for a pointer into an interchangeable task, beside the offset there. No data has
+/* Stands for a pointer into an interchangeable task, beside the offset there. No data has
  * these values by accident. */
 #define TO_ITSELF UINT64_C(0x9c3f6e0b51d7a200)
 #define TO_OTHER UINT64_C(0x61b8d42ef90c3500)
@@ -108,7 +108,8 @@ static uint32_t refers_to(const struct printing *printing, uint64_t word, uint64
     return BZ_SYMMETRY_NOBODY;
 }
 
-/* What stands for a word that refers to an interchangeable task. It is noted (`more` 1), or dropped
+/* The replacement of a word that refers to an interchangeable task. It is noted (`more` 1), or
+ * dropped
  * (-1). The list of tasks is in the order of their numbers, so its links are not noted. */
 static uint64_t generalize(struct printing *printing, const struct place *place, uint64_t word,
                            int more) {

@@ -72,7 +72,7 @@ struct bz_word_role {
 #define BZ_STACK_KEYS 256u
 #define BZ_PRINT_OBJECTS_MAX 8u /* with interchangeable tasks */
 
-/* What the roles depend on: addresses and sizes, without padding. */
+/* The inputs of the roles: addresses and sizes, without padding. */
 struct bz_print_layout {
     uint64_t shadow_tasks;
     uint64_t queue;
@@ -117,7 +117,7 @@ static inline uint64_t bz_fold(uint64_t a, uint64_t b) {
     return product.low ^ product.high;
 }
 
-/* What a word counts: one to one, so that two words never count the same, and with all bits mixed
+/* The count of a word: one to one, so that two words never count the same, and with all bits mixed
  * downward, because the keys spread differences upward only. No word that occurs counts 0. */
 static inline uint64_t bz_word_value(uint64_t word) {
     word ^= UINT64_C(0xc2b2ae3d27d4eb4f);

@@ -57,7 +57,7 @@ struct bz_symmetry {
 /* After a set-up, before the first step. */
 void bz_symmetry_begin(struct bz_symmetry *symmetry, const struct bz_world *world);
 
-/* Whether this holds for the program, as far as its objects say: their shadow states name tasks in
+/* True if this holds for the program, as far as its objects say: their shadow states name tasks in
  * known places only. */
 bool bz_symmetry_applies(const struct bz_symmetry *symmetry, const struct bz_world *world);
 
@@ -77,11 +77,11 @@ static inline bool bz_symmetry_is_broken(const struct bz_world *world) {
     return world->loop->has_told_number;
 }
 
-/* Whether the state has a word that follows from an address of the arena or of a task's stack, and
+/* True if the state has a word that follows from an address of the arena or of a task's stack, and
  * is none itself. `second` is in the same state, at other addresses. O(bytes). */
 bool bz_symmetry_has_disguise(const struct bz_world *world, const struct bz_world *second);
 
-/* Whether every interchangeable task still has its number: else states have no canonical form. */
+/* True if every interchangeable task still has its number: else states have no canonical form. */
 bool bz_symmetry_has_all(const struct bz_symmetry *symmetry, const struct bz_world *world);
 
 /* The fingerprint of the state that the world is in, of which `print` was made. False, and the
