@@ -171,6 +171,7 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
 
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {
     const size_t first = offsetof(struct bz_judge, call);
+    __atomic_store_n(&last_begun, judge, __ATOMIC_RELAXED);
     memset((char *)judge + first, 0, offsetof(struct bz_judge, config) - first);
     judge->violation.oracle = NULL;
     judge->overtime.is_on = false;
