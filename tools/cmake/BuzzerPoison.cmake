@@ -5,7 +5,7 @@
 
 set(BUZZER_MAY_TELL_TIME "^(primitives/(runtime/run\\.c|uv/)|sim/contain/(contain|child)\\.c|sim/session/stop\\.c|tools/)")
 string(CONCAT BUZZER_MAY_ALLOCATE "^(primitives/(runtime/(place|coro/stack)\\.c|uv/)|sim/choice/(tape|ready_set)\\.c|"
-    "sim/(spec|judge|native|contain|program|session|fuzz|explore|shrink)/|traces/|tools/)")
+    "sim/(spec|judge|native|contain|program|campaign|session|explore|shrink)/|traces/|tools/)")
 set(BUZZER_MAY_SET_LOCALE "^tools/plugin/plugins\\.c") # it takes back what a plug-in has set
 set(BUZZER_MAY_DIFFER "^(primitives/uv/|traces/|tools/|scenarios/program/read\\.c|sim/(explore/fixed_addresses|contain/one_process)\\.c)")
 
