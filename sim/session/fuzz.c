@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sim/campaign/totals.h"
@@ -144,11 +145,19 @@ static bool open_folder(struct bz_fuzz *fuzz, const char *path, const char *opti
            refuse(fuzz, "--%s: another process runs the campaign of '%s'", option, path);
 }
 
-/* True if the folder has a campaign; the path of its first checkpoint. */
+/* True if the folder has a campaign, also one of `run`; the path of its first checkpoint. */
 static bool has_campaign(const char *folder, struct bz_work_file *first) {
     first->kind = BZ_CHECKPOINT_KIND;
     snprintf(first->folder, sizeof first->folder, "%.*s", PATH_MAX - 300, folder);
     return bz_work_file_set_path(first, 1);
+}
+
+/* 'run' makes no such folder in its own. */
+static bool has_corpus(const char *folder) {
+    char path[PATH_MAX];
+    struct stat status;
+    snprintf(path, sizeof path, "%.*s/corpus", PATH_MAX - 300, folder);
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed) {
@@ -198,7 +207,11 @@ static bool read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_ca
 bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
     struct bz_work_file first;
     if (!has_campaign(folder, &first)) {
-        return refuse(fuzz, "--resume: there is no '%s': only 'fuzz --out' writes one", first.path);
+        return refuse(fuzz, "--resume: there is no '%s': 'fuzz --out' writes one", first.path);
+    }
+    if (!has_corpus(folder)) {
+        return refuse(fuzz, "--resume: '%s' is of another command: use 'run --resume %s'",
+                      first.path, folder);
     }
     struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
     bool is_ok = open_folder(fuzz, folder, "resume");

@@ -139,8 +139,8 @@ bool bz_work_read_head(FILE *file, struct bz_work_head *head) {
     char line[LINE_BYTES + WORD_BYTES];
     char *rest = line;
     *head = (struct bz_work_head){.done = 0};
-    if (fgets(line, sizeof line, file) == NULL || strlen(line) % WORD_BYTES != 0 ||
-        line[strlen(line) - 1] != '\n') {
+    size_t length = fgets(line, sizeof line, file) == NULL ? 0 : strlen(line);
+    if (length == 0 || length % WORD_BYTES != 0 || line[length - 1] != '\n') {
         return false;
     }
     const char *format = strsep(&rest, " ");

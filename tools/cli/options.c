@@ -331,6 +331,8 @@ static bool read_option(struct bz_parse *parser, char *word, char *next) {
     value = has_value ? value : takes ? next : NULL;
     if (is_long && parser->gone == NULL) {
         parser->gone = bz_gone_find(parser->name, option != NULL ? option->name : word + 2, value);
+    } else if (option == NULL && parser->gone == NULL) {
+        parser->gone = bz_gone_find_letter(parser->name, word[1]);
     }
     if (option != NULL) {
         parser->words[parser->word_count++] = (struct bz_given){option, value};

@@ -17,7 +17,7 @@ const struct bz_gone bz_gone[] = {
     {"show", "format", "c",
      "keep the trace in a folder that a property test reads first: '--corpus DIR' in "
      "'struct bz_property', or CORPUS in buzzer_add_property_test()"},
-    {"explain", "output", NULL, "use 'buzzer show --format html -o FILE' with the token"},
+    {"explain", "output", NULL, "use 'buzzer show --format html -o FILE' with the token", 'o'},
     {"merge", "history", NULL,
      "each report is a JSON document, 'report.json' in the folder of --out, and a script can "
      "compare them"},
@@ -32,7 +32,7 @@ const struct bz_gone bz_gone[] = {
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},
     {"fuzz", "slice", NULL, "a slice has about two million steps"},
     {"fuzz", "seed", NULL, "arms have their slices in turn, and nothing is drawn"},
-    {NULL, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, 0},
 };
 
 static bool is(const char *text, const char *word, size_t length) {
@@ -50,9 +50,14 @@ static bool has_value(const char *list, const char *value) {
     return false;
 }
 
+/* "run" of "buzzer run". */
+static const char *last_word(const char *text) {
+    const char *space = strrchr(text, ' ');
+    return space == NULL ? text : space + 1;
+}
+
 const struct bz_gone *bz_gone_find(const char *command, const char *option, const char *value) {
-    const char *space = strrchr(command, ' ');
-    command = space == NULL ? command : space + 1;
+    command = last_word(command);
     for (const struct bz_gone *gone = bz_gone; gone->command != NULL; gone++) {
         bool is_option =
             option == NULL ? gone->option == NULL : is(gone->option, option, strcspn(option, "="));
@@ -63,6 +68,16 @@ const struct bz_gone *bz_gone_find(const char *command, const char *option, cons
         }
     }
     return NULL;
+}
+
+const struct bz_gone *bz_gone_find_letter(const char *command, char letter) {
+    const struct bz_gone *gone = bz_gone;
+    command = last_word(command);
+    while (gone->command != NULL &&
+           (gone->letter != letter || strcmp(gone->command, command) != 0)) {
+        gone++;
+    }
+    return gone->command == NULL ? NULL : gone;
 }
 
 void bz_gone_refuse(const char *name, const struct bz_gone *gone) {

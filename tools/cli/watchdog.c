@@ -14,12 +14,14 @@
 #include "tools/cli/cli.h"
 
 #define MARK "BUZZER_CONTAIN"
+#define AGAIN "again" /* its value in the program that begins again */
 #define TICKS 4
 
 extern char **environ;
 
 static char **own_words;
 static char **next_environment;
+static bool has_begun_again;
 
 static void say(const char *text) {
     (void)!write(STDERR_FILENO, text, strlen(text));
@@ -33,6 +35,7 @@ static void begin_again(void) {
     }
     say("buzzer: a step does not end; the program begins again, with the code under test in "
         "processes of their own (" MARK "=1)\n");
+    bz_watchdog_end(); /* the next program would inherit the timer, and die of it */
     (void)execve("/proc/self/exe", own_words, next_environment);
 }
 
@@ -69,10 +72,12 @@ void bz_watchdog_begin(char **words) {
     const char *value = getenv(MARK);
     if (value != NULL && value[0] != '\0' && strcmp(value, "0") != 0) {
         bz_cli_catalog.contain.is_on = true;
+        has_begun_again = strcmp(value, AGAIN) == 0;
         return;
     }
+    (void)unsetenv(MARK); /* the program that begins again has it once */
     own_words = copy(words, NULL);
-    next_environment = copy(environ, MARK "=1");
+    next_environment = copy(environ, MARK "=" AGAIN);
     if (own_words == NULL || next_environment == NULL) {
         return; /* without it, all else works */
     }
@@ -84,6 +89,10 @@ void bz_watchdog_begin(char **words) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+bool bz_watchdog_has_begun_again(void) {
+    return has_begun_again;
 }
 
 void bz_watchdog_end(void) {

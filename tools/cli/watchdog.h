@@ -3,15 +3,20 @@
  * plug-in is. There the step is the finding `hang`, and signals are heeded.
  *
  * The environment variable BUZZER_CONTAIN=1 asks for those processes from the beginning: then a
- * crash is a finding, too. It is how the program that begins again is told. */
+ * crash is a finding, too. The program that begins again has the value "again". */
 #ifndef BZ_TOOLS_CLI_WATCHDOG_H
 #define BZ_TOOLS_CLI_WATCHDOG_H
+
+#include <stdbool.h>
 
 #define BZ_WATCHDOG_MS 2000
 
 /* At the begin of the program, with the words of its command line, before a parser changes them.
  * It costs a signal every BZ_WATCHDOG_MS / 4 of CPU time. */
 void bz_watchdog_begin(char **words);
+
+/* The program has begun again, so what it creates first may be there already. */
+bool bz_watchdog_has_begun_again(void);
 
 /* From now on a step may take its time: somebody debugs it. */
 void bz_watchdog_end(void);

@@ -1,4 +1,6 @@
 /* A program of its own, for it begins again: a step that does not end, and many short ones. */
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,27 +39,28 @@ static const struct bz_scenario spinning = {.name = "spinning",
                                             .primitive_count = 1,
                                             .setup = setup};
 
-/* The exit status of this program with that word. */
-static int status_of(char *program, const char *word) {
-    char mode[16];
-    char *words[] = {program, mode, NULL};
+/* The exit status of this program with those words. */
+static int status_of(const char *const *words) {
     int status = -1;
-    snprintf(mode, sizeof mode, "%s", word);
     pid_t pid = fork();
     if (pid == 0) {
-        execv("/proc/self/exe", words);
+        execv("/proc/self/exe", (char **)(uintptr_t)words);
         _exit(2);
     }
-    return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+    bool has_ended = pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status);
+    return has_ended ? WEXITSTATUS(status) : -1;
 }
 
-/* short: the run ends. long: the program begins again, with the same words. */
+/* short: the run ends. long: the program begins again, with the same words, and the timer of the
+ * first one does not end it. */
 static int run(char **argv) {
     struct bz_program program;
     is_short = strcmp(argv[1], "short") == 0;
     bz_watchdog_begin(argv);
     if (bz_cli_catalog.contain.is_on) {
-        return is_short ? 1 : 0;
+        for (clock_t end = clock() + CLOCKS_PER_SEC * BZ_WATCHDOG_MS / 2000; clock() < end;) {
+        }
+        return !is_short && bz_watchdog_has_begun_again() ? 0 : 1;
     }
     bz_program_init(&program, &spinning, bz_variants[0], bz_strategy_find("fifo"));
     program.steps_max = UINT32_MAX;
@@ -67,13 +70,31 @@ static int run(char **argv) {
     return is_short && end == BZ_RUN_PASSED ? 0 : 1;
 }
 
+/* A command of the program, with the scenario that spins. */
+static int call(int argc, char **argv) {
+    static const struct bz_scenario *const all[] = {&spinning, NULL};
+    bz_cli_catalog.scenarios = all;
+    bz_watchdog_begin(argv);
+    return bz_cli_main(argc, argv);
+}
+
 int main(int argc, char **argv) {
-    if (argc == 2) {
-        return run(argv);
+    char folder[] = "/tmp/buzzer-watchdog-XXXXXX";
+    char remove[64];
+    const char *const short_words[] = {argv[0], "short", NULL};
+    const char *const long_words[] = {argv[0], "long", NULL};
+    const char *const fuzz[] = {argv[0], "fuzz",     "spinning", "--out",   folder, "--runs",
+                                "2",     "--cancel", "none",     "--quiet", NULL};
+    if (argc > 1) {
+        return argc == 2 ? run(argv) : call(argc, argv);
     }
-    int is_silent = status_of(argv[0], "short") == 0;
-    int fires = status_of(argv[0], "long") == 0;
-    printf("short steps: %s; a step that does not end: %s\n", is_silent ? "ok" : "failed",
-           fires ? "ok" : "failed");
-    return is_silent && fires ? 0 : 1;
+    bool is_silent = status_of(short_words) == 0;
+    bool fires = status_of(long_words) == 0;
+    bool has_folder = mkdtemp(folder) != NULL;
+    bool is_found = has_folder && status_of(fuzz) == BZ_EXIT_VIOLATION;
+    snprintf(remove, sizeof remove, "rm -rf %s", folder);
+    bool is_removed = has_folder && system(remove) == 0;
+    printf("short steps: %s; a step that does not end: %s; a campaign with one: %s\n",
+           is_silent ? "ok" : "failed", fires ? "ok" : "failed", is_found ? "ok" : "failed");
+    return is_silent && fires && is_found && is_removed ? 0 : 1;
 }
