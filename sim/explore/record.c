@@ -37,6 +37,7 @@ static void take_rest(struct bz_search *search, bool is_team) {
     record->at = search->at;
     record->at.is_team = is_team;
     record->result = *search->result;
+    record->next_pause = record->result.transitions + 1;
     record->result.transitions -= record->again;
     record->swept = search->swept;
 }
@@ -92,6 +93,7 @@ void bz_record_begin(struct bz_search *search) {
     struct bz_record *record = search->record;
     record->unfinished = 0;
     record->again = 0;
+    record->next_pause = 0;
     record->is_on = false;
     record->is_pause = false;
     record->goes_on = false;

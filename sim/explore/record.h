@@ -11,6 +11,9 @@
  * Without a table of states, the choices of the path say where the search was: they are made again,
  * each as the first one of its frame.
  *
+ * A search that goes on makes its next pause only behind the place of the last one. Where the path
+ * takes longer than the time between pauses, it would not get any further otherwise.
+ *
  * If an unfinished state is not met again, or a choice is another one, the search cannot continue,
  * and begins again. Earlier rounds and what was found stay. Such a search makes no more pauses,
  * except before its first transition.
@@ -66,6 +69,7 @@ struct bz_record {
     struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
     uint64_t unfinished;            /* states in the table */
     uint64_t again;                 /* transitions that they have run, and will run again */
+    uint64_t next_pause;            /* the least transitions at which it may make one */
     uint32_t choice_count;          /* without a table of states: search->points has them */
 };
 

@@ -356,6 +356,13 @@ static bool is_lost(const struct bz_search *search) {
     return search->record != NULL && search->record->is_lost;
 }
 
+static bool can_pause(const struct bz_search *search) {
+    const struct bz_record *record = search->record;
+    uint64_t transitions = search->result->transitions;
+    return search->cycles == NULL && (transitions == 0 || !is_lost(search)) &&
+           (record == NULL || transitions >= record->next_pause);
+}
+
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     if (result->end == BZ_EXPLORE_LOST ||
@@ -369,8 +376,7 @@ static bool should_stop(struct bz_search *search) {
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
     } else if (!bz_search_has_reached_limit(search) && result->transitions % POLL_EVERY == 0) {
-        bool can_pause = search->cycles == NULL && (result->transitions == 0 || !is_lost(search));
-        (void)bz_search_is_interrupted(search, can_pause);
+        (void)bz_search_is_interrupted(search, can_pause(search));
     }
     return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }

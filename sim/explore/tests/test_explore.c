@@ -136,6 +136,40 @@ static void set_play(uint32_t tasks, const uint32_t *counts) {
     }
 }
 
+static bool is_always_due(void *context) {
+    (void)context;
+    return true;
+}
+
+static void count_kept(void *context, const struct bz_search *search) {
+    (void)search;
+    ++*(uint32_t *)context;
+}
+
+/* One path of 3,000 states, and a pause is due before the search has come back to its end. */
+Test(explore, a_search_with_pauses_gets_ahead) {
+    static const uint32_t manners[] = {BZ_REDUCE_ALL, BZ_REDUCE_SNAPSHOTS};
+    if (!bz_snapshot_is_supported()) {
+        return;
+    }
+    set_play(1, (uint32_t[]){3000});
+    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
+    program.steps_max = 10000;
+    for (size_t index = 0; index < sizeof manners / sizeof manners[0]; index++) {
+        uint32_t kept = 0;
+        struct bz_explore_config config = {.program = &program,
+                                           .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                           .reductions = manners[index],
+                                           .keep = count_kept,
+                                           .is_due = is_always_due,
+                                           .context = &kept};
+        cr_assert(bz_explore(&config, &result));
+        cr_assert(bz_explore_is_complete(&result));
+        cr_assert_gt(kept, 1);
+        cr_assert_lt(kept, 20);
+    }
+}
+
 Test(explore, two_tasks_interleave_as_often_as_binomials_say) {
     static const uint64_t binomials[][4] = {{2, 3, 4, 5}, {3, 6, 10, 15}, {4, 10, 20, 35}};
     struct bz_program program = program_of(BZ_ORDER_ANY, 0);
