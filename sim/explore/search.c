@@ -76,6 +76,7 @@ static bool run_transition(struct bz_search *search) {
     struct bz_frame *frame = search->top;
     bool goes_on = true;
     go_back(search);
+    bz_judge_note_begun(search->world->judge);
     search->is_at_top = false;
     search->cursor = frame->first_point;
     if (search->frame_count == 1) {

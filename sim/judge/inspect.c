@@ -1,5 +1,6 @@
 #include "sim/judge/inspect.h"
 
+#include "sim/choice/pcg.h"
 #include "sim/choice/strategy_replay.h"
 #include "sim/judge/internal.h"
 
@@ -53,6 +54,6 @@ void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *li
 
 uint64_t bz_judge_progress(const struct bz_judge *judge) {
     bool is_in_step = bz_judge_running(judge) != 0 || bz_judge_verdict(judge) == BZ_RUN_VIOLATED;
-    return (is_in_step ? 0 : bz_judge_digest(judge)) ^ bz_judge_seed(judge) * 3u ^
-           (uint64_t)bz_judge_steps(judge) << 40u;
+    uint64_t run = bz_seed_mix(judge->stats.runs ^ bz_seed_mix(bz_judge_seed(judge)));
+    return (is_in_step ? 0 : bz_judge_digest(judge)) ^ run ^ (uint64_t)bz_judge_steps(judge) << 40u;
 }

@@ -29,9 +29,9 @@ uint32_t bz_judge_task_count(const struct bz_judge *judge);
 /* False: there is no task of that number. */
 bool bz_judge_view_task(const struct bz_judge *judge, uint32_t task, struct bz_task_view *view);
 
-/* A number that changes with every step and run, and with every event between steps: in a step, any
- * number of events is no progress, nor are those after a verdict. For a watchdog, also in another
- * process or in a signal handler. */
+/* A number that changes with every step and run, also of the same seed, and with every event
+ * between steps: in a step, any number of events is no progress, nor are those after a verdict. For
+ * a watchdog, also in another process or in a signal handler. */
 uint64_t bz_judge_progress(const struct bz_judge *judge);
 
 /* The judge that began a run last in this process; NULL: it was destroyed, or there was none. */

@@ -156,6 +156,10 @@ struct bz_judge {
 void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start);
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start);
 
+/* Counts a run, which is the last one that began in this process; so is each transition of a
+ * search, which begins somewhere in a run. */
+void bz_judge_note_begun(struct bz_judge *judge);
+
 /* For a search, which goes back and forth in runs: the cancels that are left, and whether it tries
  * orders that starve a task. The end, as after an overtime that found a livelock. */
 void bz_judge_search(struct bz_judge *judge, uint32_t cancels_left, bool ignores_starvation);

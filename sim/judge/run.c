@@ -169,9 +169,13 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
     bz_judge_begin_choices(judge, start);
 }
 
+void bz_judge_note_begun(struct bz_judge *judge) {
+    judge->stats.runs++;
+    __atomic_store_n(&last_begun, judge, __ATOMIC_RELAXED);
+}
+
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {
     const size_t first = offsetof(struct bz_judge, call);
-    __atomic_store_n(&last_begun, judge, __ATOMIC_RELAXED);
     memset((char *)judge + first, 0, offsetof(struct bz_judge, config) - first);
     judge->violation.oracle = NULL;
     judge->overtime.is_on = false;
@@ -181,7 +185,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
     judge->seed = start->seed;
     judge->sink = start->sink;
     judge->is_setup_fixed = true;
-    judge->stats.runs++;
+    bz_judge_note_begun(judge);
     bz_tape_clear(&judge->tape);
     if (judge->draws_capacity > 0) {
         memset(judge->draws, 0, judge->draws_capacity * sizeof *judge->draws);
