@@ -59,6 +59,7 @@ static void pass_job(struct bz_work *work, struct bz_job *job) {
     pass_shard(work, job);
     bz_work_u64(work, &job->limit_ms);
     bz_work_u64(work, &job->slices);
+    bz_work_u64(work, &job->deaths);
     bz_work_bool(work, &job->keep_going);
     bz_work_bool(work, &job->keeps_size);
     bz_work_bool(work, &job->draws_sizes);

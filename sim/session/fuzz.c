@@ -339,7 +339,7 @@ static bool poll_slice(void *context, const struct bz_campaign_result *so_far) {
     struct bz_fuzz *fuzz = context;
     uint64_t runs = fuzz->runs_before + so_far->runs - fuzz->arm->result.runs;
     fuzz->on_progress(fuzz->kept.context, runs, fuzz->finding_count);
-    fuzz->has_deaths = deaths_of(so_far) >= fuzz->deaths_before + SLICE_DEATHS_MAX;
+    fuzz->has_deaths = deaths_of(so_far) >= fuzz->arm->job.deaths + SLICE_DEATHS_MAX;
     return !fuzz->has_deaths && !fuzz->has_failed && bz_interrupt_requested == 0 &&
            !bz_fuzz_is_done(fuzz, runs);
 }
@@ -428,6 +428,7 @@ static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
     struct bz_job *job = &arm->job;
     if (arm->result.runs == job->runs) {
         job->runs += slice_runs(&arm->result);
+        job->deaths = deaths_of(&arm->result);
     }
     if (job->draws_sizes && arm->draws == NULL) {
         arm->draws = bz_lack_check(calloc(1, sizeof *arm->draws), "an arm");
@@ -435,7 +436,6 @@ static void open_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm) {
     (void)bz_program_measure(&job->program); /* once; a lack shows in the campaign */
     fuzz->arm = arm;
     fuzz->has_deaths = false;
-    fuzz->deaths_before = deaths_of(&arm->result);
     bz_work_file_begin(&arm->file, job->spent_ms);
 }
 

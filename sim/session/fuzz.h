@@ -64,9 +64,8 @@ struct bz_fuzz {
     uint64_t began_ns;
     uint64_t runs_before;    /* of all arms, before this slice */
     struct bz_fuzz_arm *arm; /* whose slice runs */
-    uint64_t deaths_before;
-    bool has_failed; /* a file could not be written: the session ends */
-    bool has_deaths; /* enough of them in this slice */
+    bool has_failed;         /* a file could not be written: the session ends */
+    bool has_deaths;         /* enough of them in this slice */
 };
 
 /* Messages go to kept.on_trouble(), with kept.context for all callbacks. */

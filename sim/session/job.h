@@ -24,6 +24,7 @@ struct bz_job {
     uint64_t limit_ms;              /* time for all of them; 0: no limit */
     uint64_t spent_ms;              /* of it, so far */
     uint64_t slices;                /* of 'fuzz' that are complete; 0 elsewhere */
+    uint64_t deaths;                /* of runs before the present slice; 0 elsewhere */
     bool keep_going;
     bool keeps_size;                /* what is found is not shrunk */
     bool draws_sizes;               /* with program.pinned */
