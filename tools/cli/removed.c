@@ -16,7 +16,7 @@ const struct bz_gone bz_gone[] = {
     {"show", "format", "perfetto", "use '--format html', which needs no other program"},
     {"show", "format", "c",
      "keep the trace in a folder that a property test reads first: '--corpus DIR' in "
-     "'struct bz_property', or CORPUS in buzzer_add_property_test()"},
+     "the options of bz_check(), or CORPUS in buzzer_add_property_test()"},
     {"explain", "output", NULL, "use 'buzzer show --format html -o FILE' with the token", 'o'},
     {"merge", "history", NULL,
      "each report is a JSON document, 'report.json' in the folder of --out, and a script can "

@@ -552,7 +552,9 @@ static void take_key(struct ui *ui, int key) {
     } else if (key == 'c') {
         choose(ui);
     } else if (key == 'u') {
-        say(ui, "%s", reset(ui) ? "the run that was given" : "");
+        if (reset(ui)) { /* else it has a message */
+            say(ui, "the run that was given");
+        }
     } else if (key == 's') {
         save(ui);
     } else if (key == '?') {
