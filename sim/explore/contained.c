@@ -124,11 +124,11 @@ static void report(const struct bz_explore_config *config, const struct news *ne
     }
 }
 
-/* Waits, and reports rounds, findings and progress. */
+/* Waits, and reports rounds, findings and progress: of the news, those from `seen` on. */
 static enum bz_child_state watch(const struct bz_explore_config *config, struct shared *shared,
-                                 struct bz_child *child, uint32_t *told, struct bz_death *death) {
+                                 struct bz_child *child, uint32_t seen, uint32_t *told,
+                                 struct bz_death *death) {
     struct bz_child *const children[] = {child};
-    uint32_t seen = shared->news_count;
     uint32_t looks = 0;
     for (;;) {
         enum bz_child_state state = bz_child_look(child, death);
@@ -240,13 +240,14 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
     struct bz_child child;
     enum bz_child_state state;
     do {
+        uint32_t seen = shared->news_count; /* before the child has any */
         shared->stop = 0;
         shared->pause = 0;
         if (!bz_child_start(&child, &contain, search->world, search_in_child, search)) {
             return BZ_CHILD_LACKS;
         }
         child.counter = &shared->result.transitions;
-        state = watch(config, shared, &child, told, death);
+        state = watch(config, shared, &child, seen, told, death);
         if (state == BZ_CHILD_DIED) {
             state = keep_death(config, search, &shared->result, death);
         }
