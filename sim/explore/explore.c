@@ -272,17 +272,19 @@ bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore
     if (!finding->has_answers) {
         return false;
     }
-    struct bz_world *world = bz_program_new_world(repeat);
+    struct bz_program unstopped = *repeat; /* an interrupt does not make a finding another one */
+    unstopped.contain.stop = NULL;
+    struct bz_world *world = bz_program_new_world(&unstopped);
     if (world == NULL) {
         bz_lack_text(found->violation.message, BZ_LACK_BYTES, NULL, "a world to run in");
         return false;
     }
     const struct bz_violation *violation = bz_judge_violation(world->judge);
     bool is_nondeterminism = strcmp(finding->violation.oracle, "nondeterminism") == 0;
-    bool is_violated = bz_program_run(repeat, world, 0) == BZ_RUN_VIOLATED;
+    bool is_violated = bz_program_run(&unstopped, world, 0) == BZ_RUN_VIOLATED;
     if (is_nondeterminism) {
         struct bz_world *other = NULL;
-        bz_determinism_judge(repeat, world, &other, 0, NULL);
+        bz_determinism_judge(&unstopped, world, &other, 0, NULL);
         bz_world_destroy(other);
         is_violated = bz_judge_verdict(world->judge) == BZ_RUN_VIOLATED;
     }

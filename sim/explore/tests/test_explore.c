@@ -1,5 +1,6 @@
 /* The search, on programs whose schedules are counted by hand or by a short recursion. */
 #include "sim/explore/explore.h"
+#include "sim/program/budget.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -360,8 +361,13 @@ static enum bz_status waits(void *arg) {
     return scene->b_was_first ? bz_future_await(&scene->future) : BZ_OK;
 }
 
+static volatile uint32_t spins; /* of a step that takes its time */
+
 static enum bz_status comes_first(void *arg) {
     struct scene *scene = arg;
+    for (uint32_t left = spins; left > 0; left--) {
+        spins = spins; /* a load and a store */
+    }
     scene->b_was_first = true;
     return BZ_OK;
 }
@@ -375,6 +381,13 @@ Test(explore, finds_a_deadlock) {
     cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)"deadlock");
     cr_assert_eq(result.findings[0].deviations.delays, 1);
     cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
+    volatile sig_atomic_t stop = BZ_STOP_INTERRUPT; /* it is a finding all the same */
+    spins = 200000000;
+    program.contain = (struct bz_contain){.is_on = true, .step_ns = UINT64_MAX, .stop = &stop};
+    cr_assert(bz_explore_repeat(&program, &result.findings[0], &repeat, &found));
+    cr_assert_eq((void *)repeat.contain.stop, (void *)&stop);
+    program.contain = (struct bz_contain){.is_on = false};
+    spins = 0;
     cr_assert_eq(found.violation.step, result.findings[0].violation.step);
     result.findings[0].answers.count = 0; /* a default run does not fail */
     cr_assert_eq(bz_explore_repeat(&program, &result.findings[0], &repeat, &found), false);
