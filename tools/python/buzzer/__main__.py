@@ -20,7 +20,7 @@ from buzzer import hashes, program
 from buzzer.campaign import PYTEST_DONE, debug, replay_words, words_of_run
 
 # The exit code of several tests: the first of these that is among theirs.
-_WORST = (70, 2, 1, 5, 4, 3, 0)
+_WORST = (70, 2, 5, 1, 4, 3, 0)
 
 _BY_PYTEST = ("replay", "explain", "shrink", "show")
 
@@ -92,7 +92,7 @@ def _run_one(case, words):
     line = words_of_run(case)
     if "out" in given or "corpus" in given:
         line = [word for word in line if not word.startswith(("--out=", "--corpus="))]
-    return program.call([*line, *words], [case])
+    return program.call_one([*line, *words], [case])
 
 
 def _refuse_many(words, count):
@@ -111,9 +111,17 @@ def _run(cases, problems, words):
     for case in cases:
         if codes:
             print()
-        codes.append(_run_one(case, words))
-        if codes[-1] >= 128:
-            return codes[-1]
+        code, is_interrupted = _run_one(case, words)
+        codes.append(code)
+        if code >= 128:
+            return code
+        if is_interrupted:
+            left = len(cases) - len(codes)
+            if left > 0:
+                print(f"{program.COMMAND} run: interrupted; {left} of {len(cases)} tests did not "
+                      "begin", file=sys.stderr)
+            codes.append(5)
+            break
     for problem in problems:
         print(f"{program.COMMAND} run: {problem}", file=sys.stderr)
     if problems or not codes:

@@ -109,8 +109,11 @@ def _be_program(parent, words, cases, replay, missing, signs, files):
 
 @contextlib.contextmanager
 def _passing_on(pid, numbers):
-    """Signals that would end this process go to the child, which ends in good order."""
+    """Signals that would end this process go to the child, which ends in good order. A list of them."""
+    passed = []
+
     def pass_on(number, frame):
+        passed.append(number)
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
     is_main = threading.current_thread() is threading.main_thread()
@@ -119,7 +122,7 @@ def _passing_on(pid, numbers):
     for number in caught:
         signal.signal(number, pass_on)
     try:
-        yield
+        yield passed
     finally:
         for number in caught:
             signal.signal(number, signal.SIG_DFL)
@@ -153,21 +156,27 @@ def _start(words, cases, replay, missing, signs, files=()):
     if pid == 0:
         _be_program(parent, words, cases, replay, missing, signs, files)
     ends = () if files else (signal.SIGTERM, signal.SIGHUP)
-    with _passing_on(pid, ends):
-        return _wait(pid, passes_on=signs is not None)
+    with _passing_on(pid, ends) as passed:
+        return *_wait(pid, passes_on=signs is not None), passed
 
 
 def call(words, cases, *, replay=None, missing=None, signs=None):
     """Runs it on this terminal. The exit code; 128 + N: signal N ended it.
 
     missing: why tests are not among the cases, by name"""
-    code, interrupt = _start(words, cases, replay, missing, signs or Signs())
-    return 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
+    return call_one(words, cases, replay=replay, missing=missing, signs=signs)[0]
+
+
+def call_one(words, cases, *, replay=None, missing=None, signs=None):
+    """The same for one of several calls: the exit code, and True if a signal has interrupted it."""
+    code, interrupt, passed = _start(words, cases, replay, missing, signs or Signs())
+    code = 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
+    return code, interrupt is not None or bool(passed)
 
 
 def call_bare(words, cases, *, replay=None):
     """The same, with breakpoints and prints: for the one run of `replay --once`."""
-    code, _ = _start(words, cases, replay, None, None)
+    code, _, _ = _start(words, cases, replay, None, None)
     return code if code >= 0 else 128 - code
 
 
@@ -182,7 +191,7 @@ def ask(words, cases, *, replay=None, signs=None):
     """Runs it, and nothing is printed here."""
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
-        code, interrupt = _start(words, cases, replay, None, signs or Signs(), files)
+        code, interrupt, _ = _start(words, cases, replay, None, signs or Signs(), files)
         if interrupt is not None:
             raise interrupt
         texts = []

@@ -1,7 +1,9 @@
 """cli_test.py FOLDER: python3 -m buzzer, with tests in files."""
 import json
 import os
+import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -343,6 +345,25 @@ class Cli(support.Case):
             self.assertEqual(run.returncode, 5, output + errors)
             self.assertIn(f"to continue: python3 -m buzzer run --resume {folder}", errors)
             self.assertNotIn("Traceback", errors)
+
+    def test_is_interrupted_between_tests(self):
+        """Of several tests, those that come later do not begin; an earlier violation hides nothing."""
+        write("test_three.py", "import asyncio, buzzer\n" + "".join(
+            f"@buzzer.test\nasync def test_{name}(sim):\n    await asyncio.sleep(0)\n    {end}\n"
+            for name, end in (("a", "assert not sim"), ("b", "pass"), ("c", "pass"))))
+        words = [sys.executable, "-m", "buzzer", "run", "test_three.py", "--no-shrink", "--runs",
+                 "100000000"]
+        for number in (signal.SIGINT, signal.SIGTERM):
+            shutil.rmtree(".buzzer", ignore_errors=True)
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True, preexec_fn=_has_usual_signals) as run:
+                while not any(b"test_b" in path.read_bytes()
+                              for path in pathlib.Path(".buzzer").glob("*.checkpoint")):
+                    time.sleep(0.05)
+                run.send_signal(number)
+                output, errors = run.communicate(timeout=120)
+            self.assertEqual(run.returncode, 5, output + errors)
+            self.assertIn("interrupted; 1 of 3 tests did not begin", errors)
 
     def test_full_disk(self):
         if os.path.exists("/dev/full"):
