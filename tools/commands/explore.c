@@ -10,6 +10,7 @@
 #include "sim/session/stop.h"
 #include "sim/session/work_file.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/exit_report.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
 #include "tools/plugin/plugins.h"
@@ -521,11 +522,22 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     return report.exit_code;
 }
 
+/* The words, which the parser changes. If they lack memory, a program that asked for a document
+ * gets one. */
+static char **words_of(int argc, char **argv) {
+    for (int index = 1; index < argc; index++) {
+        if (strcmp(argv[index], "--json") == 0) {
+            bz_ending_want_json();
+        }
+    }
+    return bz_command_line();
+}
+
 int bz_command_explore(int argc, char **argv) {
     static struct explore explore;
     explore = (struct explore){.name = argv[0],
                                .file.kind = BZ_EXPLORE_CHECKPOINT_KIND,
-                               .command_line = bz_command_line(),
+                               .command_line = words_of(argc, argv),
                                .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
                                           .reductions = REDUCTIONS_DEFAULT,
                                           .stop = &bz_interrupt_requested,
