@@ -1,8 +1,8 @@
 /* Models of the primitives that ship (sim/model/model.h), and how to call a variant's operations by
  * their number in the model.
  *
- * A model says less than the oracles that look into a primitive. An answer of 0 is BZ_OK. What a
- * variant does not claim, its model does not ask for: without BZ_CLAIM_FIFO no operation keeps a
+ * A model says less than the oracles that look into a primitive. An answer of 0 is BZ_OK. A model
+ * asks for nothing that its variant does not claim: without BZ_CLAIM_FIFO no operation keeps a
  * line. */
 #ifndef BZ_SCENARIOS_MODELS_MODELS_H
 #define BZ_SCENARIOS_MODELS_MODELS_H

@@ -1,8 +1,8 @@
 /* Mutants: copies of the primitives that ship, each with one fault that a programmer might make.
  *
- * The catalogues, *.mut, say what is changed; the build makes the copies with mutate.py. What ships
- * is compiled from its own source. `buzzer-lab mutants` reports which oracle notices each mutant.
- * One that no oracle notices is a hole in the oracles or in the scenarios.
+ * The catalogues, *.mut, say what is changed; the build makes the copies with mutate.py. The code
+ * that ships is compiled from its own source. `buzzer-lab mutants` reports which oracle notices
+ * each mutant. One that no oracle notices is a hole in the oracles or in the scenarios.
  */
 #ifndef BZ_SCENARIOS_MUTANTS_H
 #define BZ_SCENARIOS_MUTANTS_H

@@ -1,6 +1,6 @@
 /* The check that the seed alone decides a run: it is run again in another world, at other
- * addresses, from its set-up on. What a variant keeps outside of the world (a static variable), or
- * takes from outside (an address, the time), makes the two runs differ. */
+ * addresses, from its set-up on. State that a variant keeps outside of the world (a static
+ * variable), or takes from outside (an address, the time), makes the two runs differ. */
 #ifndef BZ_SIM_CAMPAIGN_DETERMINISM_H
 #define BZ_SIM_CAMPAIGN_DETERMINISM_H
 

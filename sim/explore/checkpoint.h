@@ -9,8 +9,8 @@
  * States are compared by fingerprints, which depend on addresses and on what the compiler left in a
  * frame of a stack. So a checkpoint is for the same program and the same plug-ins, whose digests
  * are in it, at the same addresses: a process that writes or reads one runs without randomization
- * of addresses (sim/explore/fixed_addresses.h). What does not fit is refused; so is a file that
- * is cut short or edited. The fingerprints of the states on the path are compared, too, when they
+ * of addresses (sim/explore/fixed_addresses.h). A file that does not fit, is cut short or
+ * was edited is refused. The fingerprints of the states on the path are compared, too, when they
  * are run again.
  */
 #ifndef BZ_SIM_EXPLORE_CHECKPOINT_H

@@ -91,8 +91,8 @@ static void find_overwritten(struct bz_explore_result *result) {
 }
 
 /* The code may take what the user has set, and the table of states as well. Else a search may need
- * all memory, and only a person knows how much of it is the code's. What a team has begun, a team
- * ends, if only of one child. */
+ * all memory, and only a person knows how much of it is the code's. A search that a team has begun
+ * is ended by a team, if only of one child. */
 static struct bz_contain with_needs_of_search(const struct bz_explore_config *config,
                                               const struct bz_record *record) {
     struct bz_contain contain = config->program->contain;

@@ -1,11 +1,11 @@
 /* Liveness: which schedules never end, and what becomes of tasks in those that are fair.
  *
  * If no state can recur, every schedule ends. Otherwise a second search records the graph
- * (cycles.h), in which a fair set of states is a suspicion. Whether it is a fault is up to the
- * order in which loops run handles: a waiter that polls can miss its moment again and again in a
- * fair order, and is served in nearly every other one. So the verdict is that of the oracles, in an
- * ordinary run that goes to the set and then makes default choices, as a FIFO loop does. What such
- * a run does not confirm is reported as open.
+ * (cycles.h), in which a fair set of states is a suspicion. The order in which loops run
+ * handles decides whether it is a fault: a waiter that polls can miss its moment again and again in
+ * a fair order, and is served in nearly every other one. So the verdict is that of the oracles, in
+ * an ordinary run that goes to the set and then makes default choices, as a FIFO loop does. A
+ * suspicion that such a run does not confirm is reported as open.
  *
  * The first recording ignores the order of the ready queue, which is enough to say that there is no
  * such set. If there is one, a second recording keeps the order, because default choices depend on

@@ -52,8 +52,8 @@ void bz_record_take_team(struct bz_search *search) {
     end_taking(search->record);
 }
 
-/* The choices of the path, up to a transition that is next. What was counted on the way is counted
- * again. */
+/* The choices of the path, up to a transition that is next. All that was counted on the way is
+ * counted again. */
 static void take_choices(struct bz_search *search) {
     struct bz_record *record = search->record;
     struct bz_explore_result *result = &record->result;

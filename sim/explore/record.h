@@ -3,10 +3,10 @@
  *
  * It goes on from the set-up, with the two tables and the counts of its result. The states on its
  * path are marked as unfinished in the table, and the transitions that they have run are not
- * counted. Whoever comes to an unfinished state searches it with all its transitions; those that
- * were run before lead to states that are known. So a search that goes on does what it would have
- * done, and counts the same. Likewise a team, of any number of workers: guests (team.c) on the way
- * to an unfinished state leave a mark, too, and later ones follow it.
+ * counted. A worker that comes to an unfinished state searches it with all its transitions; those
+ * that were run before lead to states that are known. So a search that goes on does what it would
+ * have done, and counts the same. Likewise a team, of any number of workers: guests (team.c) on the
+ * way to an unfinished state leave a mark, too, and later ones follow it.
  *
  * Without a table of states, the choices of the path say where the search was: they are made again,
  * each as the first one of its frame.
@@ -112,8 +112,8 @@ void bz_record_put(struct bz_record *record, const struct bz_record *other);
 void bz_record_lose(const struct bz_explore_config *config, struct bz_search *search,
                     const char *why);
 
-/* In the outermost process, after the search has stopped: has the record kept. Whether the search
- * is to go on at once: then it begins with the record. */
+/* In the outermost process, after the search has stopped: has the record kept. True if the search
+ * continues at once: then it begins with the record. */
 bool bz_record_keep(const struct bz_explore_config *config, struct bz_search *search);
 
 #endif

@@ -241,8 +241,8 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 /* After the topmost frame's state was searched. */
 void bz_search_depart(struct bz_search *search);
 
-/* The search stops, with this state on its path. Whether it is this worker that has not finished
- * it.
+/* The search stops, with this state on its path. True if this worker is the one that has not
+ * finished it.
  */
 bool bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame);
 

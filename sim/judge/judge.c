@@ -199,8 +199,8 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
 }
 
 /* Taking back the last request also clears a mark, unless the runtime says that it has other rules;
- * a future that was cancelled stays so. What takes a request back inside an operation is a scope in
- * there, which has made it, and decides what becomes of it. While there is another request, of
+ * a future that was cancelled stays so. A scope inside an operation may take back a request
+ * that it has made, and decides its fate. While there is another request, of
  * another task, that one is due. */
 static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left,
                         enum bz_status status) {

@@ -22,8 +22,8 @@
 bool bz_checkpoint_write(const struct bz_job *job, const struct bz_campaign_state *state,
                          FILE *file);
 
-/* Reads it back. What follows from the sums (result.distinct and others) is left to
- * bz_campaign_run(). False with a message that begins with `origin`. */
+/* Reads it back. Figures that follow from the sums (result.distinct and others) are
+ * left to bz_campaign_run(). False with a message that begins with `origin`. */
 bool bz_checkpoint_read(struct bz_job *job, struct bz_campaign_state *state,
                         const struct bz_catalog *catalog, FILE *file, const char *origin,
                         char *error, size_t error_bytes);

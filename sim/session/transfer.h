@@ -2,8 +2,7 @@
  * regression test.
  *
  * A strict replay demands the same events, so it diverges as soon as the code has changed. Here the
- * choices are made leniently: one that no longer fits is the default. What counts is whether the
- * run fails. */
+ * choices are made leniently: one that no longer fits is the default. Only its verdict counts. */
 #ifndef BZ_SIM_SESSION_TRANSFER_H
 #define BZ_SIM_SESSION_TRANSFER_H
 

@@ -22,7 +22,7 @@ struct bz_work_file {
     uint64_t due_ns;       /* when it is written again */
 };
 
-/* KIND.checkpoint, KIND-2.checkpoint, ... in its folder. Whether it is there. */
+/* KIND.checkpoint, KIND-2.checkpoint, ... in its folder. True if it is there. */
 bool bz_work_file_set_path(struct bz_work_file *file, unsigned number);
 
 /* Finds the file of the argument of --resume: a folder with one that is unfinished, or the file

@@ -14,9 +14,10 @@
  * the same future as the other, with the numbers exchanged. Tasks that sort equally keep their
  * order. Then two states may be taken for different that are not, which is no error.
  *
- * What is left out of a region follows from the number: id, name, the place of the stack, the links
- * to the neighbours in the list of tasks. What is left out of the rest: the arrays of these tasks,
- * which never change, and the order of the ready queue (this reduction needs BZ_REDUCE_QUEUE).
+ * The parts that are left out of a region follow from the number: id, name, the place of the stack,
+ * the links to the neighbours in the list of tasks. Left out of the rest are the arrays of these
+ * tasks, which never change, and the order of the ready queue (this reduction needs
+ * BZ_REDUCE_QUEUE).
  *
  * A task's number may be in other integers, too, where nobody finds it. The promise of
  * bz_world_interchange() and bz_symmetry_is_broken() exclude that. Its address may be, too:

@@ -242,8 +242,8 @@ enum bz_grant {
 /* The waiters that this grant passed over; also adds to their `overtaken`. Nearly always none.
  * While tasks that were woken have not resumed, only the first grant adds: how many more come
  * before they resume is up to the schedule, not to the primitive. For a return, the permit already
- * counts among the holders. Who may own something already, unseen, is passed over only if nothing
- * is left. O(1) if no waiter was passed over, else O(line). */
+ * counts among the holders. A task that may own something already, unseen, is passed over only if
+ * nothing is left. O(1) if no waiter was passed over, else O(line). */
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
                                        enum bz_grant grant);
 
