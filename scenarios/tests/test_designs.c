@@ -9,6 +9,7 @@
 #include "scenarios/tests/designs/designs.h"
 #include "scenarios/tests/explore/explored.h"
 #include "scenarios/tests/seeds.h"
+#include "sim/program/settings.h"
 
 static uint64_t run_count(void) {
     const char *text = getenv("BUZZER_DESIGN_RUNS");
@@ -93,6 +94,17 @@ IS_SILENT(lifo)
 IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
+
+/* Time passes between two calls of a task whose cancel was requested: the model is followed. */
+Test(designs, a_timer_moves_the_clock_between_calls) {
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        char error[256];
+        struct bz_program program =
+            tst_program(tst_scenario("model"), &design_timer, (enum bz_order)order);
+        cr_assert(bz_program_set_list(&program, "tasks=5,capacity=2,pause=2", error, sizeof error));
+        tst_expect_silence(&program, 3000);
+    }
+}
 
 /* Each fault of the design above, in every scenario that has its primitive and that it can harm:
  * where no cancel is taken for the end of a wait, a finding must not be lost. */

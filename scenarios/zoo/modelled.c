@@ -149,7 +149,7 @@ OPS(dl_120, struct bz_notify, bz_model_notify)
 
 /* postage-44: the receiver is not told that the sender has gone.
  *
- * When the sender is dropped without a value, no value can come. A receiver that asks then is told
+ * When the sender is dropped without a value, no value can come. A receiver that asks then hears
  * so. One that waits already was not woken.
  *
  *     A waits for the value; the sender is dropped: A waits forever

@@ -133,7 +133,7 @@ static void draw(struct bz_drawing *drawing, const struct bz_program *program, u
     }
 }
 
-/* The program of a seed, in a world that goes on with it. */
+/* The program of a seed, in a world that continues with it. */
 static const struct bz_program *enter(struct bz_campaigning *campaign, const struct bz_batch *batch,
                                       struct bz_world *world, uint64_t seed) {
     const struct bz_program *program = &campaign->program;
@@ -272,7 +272,7 @@ static void pass_state_on(struct bz_campaigning *campaign, bool is_last) {
 bool bz_chunk_merge(struct bz_campaigning *campaign, const struct bz_product *product) {
     struct bz_campaign_result *result = &campaign->state.result;
     const struct bz_campaign_result *part = &product->part;
-    if (product->is_unfinished) { /* nobody can go on from what follows */
+    if (product->is_unfinished) { /* nobody can continue from what follows */
         pass_state_on(campaign, true);
     }
     bz_tally_add(result, part);

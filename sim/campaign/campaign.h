@@ -7,7 +7,7 @@
  * (determinism.h).
  *
  * Several workers, and the worker of a contained program, are child processes. A run that ends its
- * process is a violation (contain.h); another process goes on with the next run.
+ * process is a violation (contain.h); another process continues with the next run.
  *
  * Two violations are one finding if oracle, object, operation and window are equal. The first one
  * by seed is kept, with the number of runs that failed in this way. A campaign keeps up to
@@ -63,7 +63,7 @@ struct bz_campaign_result {
     struct bz_finding findings[BZ_FINDINGS_MAX];
 };
 
-/* Where a campaign stands after result.runs runs: all that it needs to go on. */
+/* Where a campaign stands after result.runs runs: all that it needs to continue. */
 struct bz_campaign_state {
     struct bz_campaign_result result;
     struct bz_distinct distinct;             /* runs */
@@ -108,10 +108,10 @@ struct bz_campaign_config {
     bool repeats_all;                /* every run is made twice (determinism.h), not only some */
     bool draws_sizes;                /* some runs have drawn parameters (sizes.h) */
     struct bz_measured_draws *draws; /* of this program, with `draws_sizes`; NULL: its own */
-    /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it goes on,
+    /* The campaign ends if so many runs, the first ones of all, hit the step limit. 0: it runs on,
      * as one with `first_run` must. */
     uint64_t cut_runs_max;
-    /* It ends with so many runs that ended their process. 0: it goes on. Not with several jobs. */
+    /* It ends with so many runs that ended their process. 0: it does not. Not with several jobs. */
     uint32_t deaths_max;
     /* Not 0 stops the campaign. Every worker checks it before each run and during long ones; an
      * unfinished run does not count. A signal handler may set it. NULL: none. */
@@ -131,7 +131,7 @@ struct bz_campaign_config {
     /* Called in the calling process for each run that counts, in order of seeds, before `on_state`
      * gets a state that has it. Not for those after the last such state. NULL: never. */
     void (*on_run)(void *context, const struct bz_run_mark *mark);
-    /* Called as often as `poll`, with a state to go on from, and with `is_last` for the last time.
+    /* Called as often as `poll`, with a state to continue from; `is_last`: for the last time.
      * A run that was stopped is not in it. NULL: never. */
     void (*on_state)(void *context, const struct bz_campaign_state *state, bool is_last);
     void *context;

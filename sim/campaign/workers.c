@@ -17,7 +17,7 @@
 #define SLOTS_PER_WORKER 3u
 /* A worker that was told to stop ends at its next look, or is killed. */
 #define STOP_LOOKS_MAX 8u
-/* So many kills that nobody explains: something outside goes on with it. */
+/* So many kills that nobody explains: something outside kills again. */
 #define KILLS_MAX 16u
 
 /* Written by this process alone. */

@@ -1,4 +1,4 @@
-/* A checkpoint: a search that stopped, or was killed, as a file from which it goes on
+/* A checkpoint: a search that stopped, or was killed, as a file from which it continues
  * (sim/session/work.h). The body is settings, place and results, the table of states, the table of
  * outcomes, the transitions that a team has logged, and the choices of the path if there is no
  * table of states.

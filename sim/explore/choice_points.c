@@ -20,7 +20,7 @@ struct bz_choice_point *bz_search_add_point(struct bz_search *search,
     return &search->points[search->point_count++];
 }
 
-/* A new choice point of a path that goes on from a record. */
+/* A new choice point of a path that continues from a record. */
 static void revive(struct bz_search *search, const struct bz_choice_point *point) {
     const struct bz_choice_point *kept = &search->points[search->point_count];
     if (kept->kind != point->kind || kept->bound != point->bound) {

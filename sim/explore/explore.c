@@ -143,7 +143,7 @@ static void report_nondeterminism(struct bz_search *search) {
 /* The sweep, for a while that is in proportion to what was searched before. */
 static bool sweep(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
-    if (!search->at.stage.is_sweep) { /* else it goes on */
+    if (!search->at.stage.is_sweep) { /* else it continues */
         search->at.stage.is_sweep = true;
         search->at.stage.had_findings = result->finding_count > 0;
     }
@@ -153,7 +153,7 @@ static bool sweep(struct bz_search *search) {
 }
 
 /* After a complete search. A finding is one of its sweep. If it is interrupted, the search is, too:
- * it goes on from what was kept of the sweep. */
+ * it continues from what was kept of the sweep. */
 static bool judge_liveness(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     bz_search_liveness(search);

@@ -134,11 +134,11 @@ struct bz_explore_result {
     uint64_t outcomes_digest;   /* of the set of outcomes */
     enum bz_liveness liveness;
     char liveness_text[BZ_MESSAGE_BYTES]; /* UNJUDGED: why, or empty if the search is not complete;
-                                             OPEN: what can go on for ever */
+                                             OPEN: what can run for ever */
     char liveness_token[BZ_TOKEN_BYTES];  /* OPEN: of a run that comes there; or empty */
     uint64_t violations_digest;           /* of the set of (oracle, object) in the findings */
     char lack[BZ_LACK_BYTES];             /* BZ_EXPLORE_NO_RESOURCE: what ran out */
-    bool can_go_on; /* what config->keep() has written last goes on from here */
+    bool can_go_on; /* what config->keep() has written last continues from here */
     uint32_t finding_count;
     uint32_t told; /* the places of those that on_finding() was called for, as bits */
     struct bz_explore_finding findings[BZ_EXPLORE_FINDINGS_MAX]; /* each fails in a way of its own:
@@ -177,8 +177,8 @@ struct bz_explore_config {
     /* Called when the search has stopped before its end, by `stop`, `poll`, is_due() or a limit:
      * bz_explore_checkpoint_write() writes what it has so far. NULL: nothing is kept. */
     void (*keep)(void *context, const struct bz_search *search);
-    bool (*is_due)(void *context);      /* stop for keep(), and go on at once. NULL: never */
-    struct bz_explore_checkpoint *from; /* an open one, to go on from; NULL: from the beginning */
+    bool (*is_due)(void *context);      /* stop for keep(), and continue at once. NULL: never */
+    struct bz_explore_checkpoint *from; /* an open one; NULL: from the beginning */
     /* When the present round or sweep begins again, because it cannot continue from its place.
      * Earlier rounds and what was found stay. NULL: not called. */
     void (*on_begun_again)(void *context, const char *why, bool is_sweep);

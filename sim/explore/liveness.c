@@ -219,7 +219,7 @@ static struct bz_world *run_to(const struct bz_search *search, const struct bz_c
     return world;
 }
 
-/* Says what can go on for ever in the set, and how a run comes to it. Only a graph with the order
+/* Says what can run for ever in the set, and how a run comes to it. Only a graph with the order
  * of the queue has paths: without it, the choices of one edge do not fit behind those of another.
  */
 static void describe(struct bz_search *search, const struct bz_fair_set *set, bool has_paths) {

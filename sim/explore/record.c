@@ -128,7 +128,7 @@ bool bz_explore_result_is_sound(const struct bz_explore_result *result) {
     return is_sound;
 }
 
-/* --- going on --------------------------------------------------------------------------------- */
+/* --- continuing ----------------------------------------------------------------------------- */
 
 void bz_record_go_on(struct bz_search *search) {
     struct bz_record *record = search->record;

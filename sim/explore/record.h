@@ -1,18 +1,18 @@
 /* The work that a search has done so far, so that it can be continued: after a pause, or in another
  * session (checkpoint.h).
  *
- * It goes on from the set-up, with the two tables and the counts of its result. The states on its
+ * It continues from the set-up, with the two tables and the counts of its result. The states on its
  * path are marked as unfinished in the table, and the transitions that they have run are not
  * counted. A worker that comes to an unfinished state searches it with all its transitions; those
- * that were run before lead to states that are known. So a search that goes on does what it would
+ * that were run before lead to states that are known. So a search that continues does what it would
  * have done, and counts the same. Likewise a team, of any number of workers: guests (team.c) on the
  * way to an unfinished state leave a mark, too, and later ones follow it.
  *
  * Without a table of states, the choices of the path say where the search was: they are made again,
  * each as the first one of its frame.
  *
- * A search that goes on makes its next pause only behind the place of the last one. Where the path
- * takes longer than the time between pauses, it would not get any further otherwise.
+ * A search that continues makes its next pause only behind the place of the last one. Where the
+ * path takes longer than the time between pauses, it would not get any further otherwise.
  *
  * If an unfinished state is not met again, or a choice is another one, the search cannot continue,
  * and begins again. Earlier rounds and what was found stay. Such a search makes no more pauses,
@@ -60,10 +60,10 @@ struct bz_search_place {
 };
 
 struct bz_record {
-    bool is_on;    /* there is something to go on from */
-    bool is_pause; /* the search stopped because config->is_due() said so: it goes on at once */
+    bool is_on;    /* there is something to continue from */
+    bool is_pause; /* the search stopped because config->is_due() said so: it continues at once */
     bool goes_on;  /* the next search begins with it */
-    bool is_lost;  /* a path has led to another state: the next search begins anew */
+    bool is_lost;  /* a path has led to another state: the next search begins again */
     struct bz_search_place at;
     struct bz_explore_result result;
     struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
@@ -90,8 +90,8 @@ static inline bool bz_record_has_place(const struct bz_record *record) {
     return record != NULL && record->goes_on && !record->is_lost;
 }
 
-/* After a search that may have stopped before its end: records where, if it can go on from there.
- * `is_ok`: it did not run out of memory. */
+/* After a search that may have stopped before its end: records where, if it can continue
+ * there. `is_ok`: it did not run out of memory. */
 void bz_record_take(struct bz_search *search, bool is_ok);
 
 /* The same for a team: each worker leaves its path; then all the rest is recorded. */
@@ -101,7 +101,7 @@ void bz_record_take_team(struct bz_search *search);
 /* Goes to the set-up, with all that was counted. */
 void bz_record_go_on(struct bz_search *search);
 
-/* After a search that went on: `end` becomes BZ_EXPLORE_LOST if it did not meet all unfinished
+/* After a search that continued: `end` becomes BZ_EXPLORE_LOST if it did not meet all unfinished
  * states again. */
 void bz_record_check(struct bz_search *search);
 

@@ -107,7 +107,7 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 /* The bounds of the next search, without what was counted. */
 void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *bounds);
 
-/* Begins a search within these bounds, and goes on until it ends or has to stop: what
+/* Begins a search within these bounds, and continues until it ends or has to stop: what
  * bz_search_run() does. False without memory. */
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds);
 bool bz_search_all(struct bz_search *search);

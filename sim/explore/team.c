@@ -13,7 +13,7 @@
  * the search, which a team does not know.
  *
  * A team that stops before its end marks what its workers have not finished (record.h), and any
- * team goes on from there. */
+ * team continues from there. */
 #include <stdlib.h>
 
 #include "sim/explore/search.h"
@@ -39,7 +39,7 @@ struct bz_team {
     bool has_odds;                   /* because there is something that one has to find */
     uint32_t unsound;                /* reductions that the program has turned out not to allow */
     bool is_root_done;               /* no worker is to count the transitions of the root */
-    struct bz_explore_result before; /* what was counted before it went on */
+    struct bz_explore_result before; /* what was counted before it continued */
     const struct bz_search *origin;
     struct member members[];
 };

@@ -236,7 +236,7 @@ static bool set_lag(const struct bz_setting *setting, struct bz_program *program
                     char *error, size_t error_bytes) {
     return bz_parse_lag(value, &program->lag_max_ns) ||
            bz_fail(error, error_bytes,
-                   "%s '%.64s' is not a time such as 100ms, 40us, 2s or 0, and not 'any'",
+                   "%s '%.64s' is not a time such as 2s, 100ms, 40us, 5ns or 0, and not 'any'",
                    setting->name, value);
 }
 

@@ -1,9 +1,9 @@
-/* A checkpoint: a campaign that stopped, or was killed, as a file from which it goes on (work.h).
+/* A checkpoint: a campaign that stopped, or was killed, as a file from which it continues (work.h).
  *
  * The body is the job, the result so far and the sketches behind its estimates, exactly: a campaign
- * that goes on ends as if it had never stopped. The digest of the token is that of the runs so far,
- * its seed the first seed. The numbers are the same on every machine, so a shard may be continued
- * and merged elsewhere, by the same version. */
+ * that continues ends as if it had never stopped. The digest of the token is that of the runs so
+ * far, its seed the first seed. The numbers are the same on every machine, so a shard may be
+ * continued and merged elsewhere, by the same version. */
 #ifndef BZ_SIM_SESSION_CHECKPOINT_H
 #define BZ_SIM_SESSION_CHECKPOINT_H
 

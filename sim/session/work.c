@@ -206,7 +206,7 @@ bool bz_work_open(struct bz_work *work, FILE *file, const char *kind, struct bz_
 bool bz_work_refuse_version(const char *origin, char *error, size_t error_bytes) {
     return bz_fail(error, error_bytes,
                    "%s: was written by another version of Buzzer: continue it with that version, "
-                   "or start anew",
+                   "or start again",
                    origin);
 }
 

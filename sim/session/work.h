@@ -1,4 +1,4 @@
-/* Unfinished work as the content of a file, from which it goes on.
+/* Unfinished work as the content of a file, from which it continues.
  *
  *     buzzer-work/1 KIND TOKEN done=RUNS spent_ms=TIME unfinished
  *     the body: numbers of 64 bits, low byte first, and bytes that are padded to such numbers

@@ -126,7 +126,7 @@ bool bz_shrink_leaps(struct bz_shrinking *shrinking);
 /* Of the best run: equal for equal runs of equal parameters. Never 0. */
 uint64_t bz_shrink_key(const struct bz_shrinking *shrinking);
 
-/* --- passes: each goes on while the budget lasts, and returns whether the best run got smaller --
+/* --- passes: each runs while the budget lasts, and returns whether the best run got smaller -----
  */
 
 /* Takes choices away and lets them come earlier, until no single change is left. */

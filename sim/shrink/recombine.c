@@ -1,6 +1,6 @@
 /* Programs that the setup draws (scenarios/program): other ones with fewer tasks, mixed from what
  * the tasks of the best one do. The needed choice is in the best program, and seldom in one that is
- * drawn anew.
+ * drawn again.
  *
  * The draws of the setup end with a block for each task. A block has parts of equal length, for
  * instance operations: the labels repeat. */

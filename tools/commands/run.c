@@ -45,7 +45,7 @@ struct run {
     struct bz_progress progress;
     struct bz_work_file file;
     bool has_file;                   /* a checkpoint */
-    struct bz_campaign_state *state; /* to go on from */
+    struct bz_campaign_state *state; /* to continue from */
     struct bz_kept_findings *findings;
     struct bz_findings_output output;
     const char *name;   /* for messages */
@@ -303,7 +303,7 @@ static void divide(struct run *run) {
     }
 }
 
-/* A shard goes on from what it has left, so an engine may start it as often as it likes. */
+/* A shard continues from what it has left, so an engine may start it as often as it likes. */
 static int resume_shard(struct run *run) {
     static struct bz_job wanted;
     char error[BZ_ERROR_BYTES];
@@ -466,7 +466,7 @@ static void print_command(const struct run *run) {
     bz_text_fini(&more);
 }
 
-/* Warnings, and how to go on. */
+/* Warnings, and how to continue. */
 static void print_last(const struct run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
     struct bz_text text = {0};

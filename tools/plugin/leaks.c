@@ -23,7 +23,7 @@ static bool set_param(struct bz_program *program, const char *name, int64_t valu
     return params[index].name != NULL;
 }
 
-/* In order fifo, with as many rounds. A task that is cancelled goes on where the scenario knows
+/* In order fifo, with as many rounds. A task that is cancelled continues where the scenario knows
  * that (`manner` 4); elsewhere there are no cancels. */
 static bool has_rounds(struct bz_program *program, int64_t rounds) {
     (void)set_param(program, "cancels", set_param(program, "manner", 4) ? rounds : 0);

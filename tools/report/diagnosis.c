@@ -233,7 +233,7 @@ void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis) {
  */
 
 #define LAST_ROWS 16u
-#define PLACES_MAX 12u /* tasks whose place is told */
+#define PLACES_MAX 12u /* tasks whose place is reported */
 
 /* Where each task is that has not ended: "poller  yields at pool.py:12". */
 static void print_places(const struct bz_trace *trace, struct bz_wrap *wrap) {

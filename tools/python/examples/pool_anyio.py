@@ -48,5 +48,5 @@ class HastyTable:
 
 
 async def faulty_table(sim):
-    """Two guests who wait are told of the same place."""
+    """Two guests who wait hear of the same place."""
     await guests(sim, HastyTable(2))
