@@ -125,6 +125,12 @@ static void put_variants(struct bz_json *array) {
     for (const struct bz_variant *const *next = bz_cli_catalog.variants; *next != NULL; next++) {
         const struct bz_variant *variant = *next;
         struct bz_json *item = put(array, variant->name, variant->summary);
+        struct bz_json *primitives = item == NULL ? NULL : bz_json_add_array(item, "primitives");
+        for (unsigned index = 0; primitives != NULL && index < BZ_PRIMITIVE_COUNT; index++) {
+            if (bz_variant_offers(variant, (enum bz_primitive)index)) {
+                bz_json_append_string(primitives, bz_primitive_name((enum bz_primitive)index));
+            }
+        }
         struct bz_json *faults = item == NULL ? NULL : bz_json_add_array(item, "faults");
         if (variant->fault != NULL) {
             put_fault(faults, variant->fault);

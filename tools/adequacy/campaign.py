@@ -1,0 +1,373 @@
+"""Builds the file and its mutants, and runs the campaigns of CI on each."""
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mutate import Unusable, apply
+from process import execute
+
+FIRST_RUNS = 200     # of every campaign, before the rest of any
+STEP_TIME_MS = 250   # of CPU time: a step of a run takes microseconds
+BUILD_SECONDS = 600
+LATE_FACTOR, LATE_MORE = 10, 20  # a campaign may take so many times what it takes unchanged
+PARSED = {"-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-x", "-std"}
+
+
+# --- building -------------------------------------------------------------------------------------
+
+def compiled_with(command, source):
+    """The options of the build command that the syntax tree depends on. The shell expands them."""
+    words = shlex.shlex(command, posix=False, punctuation_chars=";&|")
+    words.whitespace_split = True
+    segment = []
+    for word in list(words) + [";"]:
+        if not set(word) <= set(";&|"):
+            segment.append(word)
+            continue
+        if any("{source}" in part for part in segment):
+            break
+        segment = []
+    text = " ".join(segment).replace("{source}", shlex.quote(source)).replace("{out}", "/dev/null")
+    result = execute(["sh", "-c", f"printf '%s\\0' {text}"])
+    found, words = [], result.out.split("\0")
+    while words:
+        word = words.pop(0)
+        if word in PARSED and words:
+            found += [word, words.pop(0)]
+        elif word.startswith(tuple(PARSED)):
+            found.append(word)
+    return found
+
+
+def loaded_hash(path):
+    """Of the sections of an ELF file that are loaded: paths and debugging data do not count."""
+    data = Path(path).read_bytes()
+    digest = hashlib.sha256()
+    if data[:4] != b"\x7fELF":
+        return hashlib.sha256(data).hexdigest()
+    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
+    at, size, count = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32) \
+        + struct.unpack_from(order + "HH", data, 58 if wide else 46)
+    for index in range(count):
+        head = struct.unpack_from(order + ("IIQQQQ" if wide else "IIIIII"), data, at + index * size)
+        _, kind, flags, address, offset, length = head
+        if flags & 2 and kind != 7:  # SHF_ALLOC, and no note: the build's identity is one
+            digest.update(repr((kind, flags, address, length)).encode())
+            digest.update(data[offset:offset + length] if kind != 8 else b"")
+    return digest.hexdigest()
+
+
+@dataclass
+class Built:
+    out: Path       # None: it does not compile
+    error: str = ""
+    hash: str = ""
+
+
+class Builder:
+    """Runs the build command with a changed file. The file has the name of the original, says that
+    it is the original (#line), and finds the headers of its folder (CPATH)."""
+
+    def __init__(self, source, command, folder, is_plugin):
+        self.source, self.command, self.folder = Path(source), command, Path(folder).resolve()
+        self.suffix = ".so" if is_plugin else ""
+        paths = [str(self.source.resolve().parent), os.environ.get("CPATH", "")]
+        self.environment = {**os.environ, "CPATH": ":".join(filter(None, paths))}
+
+    def build(self, name, text):
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        source, out = folder / self.source.name, folder / (self.source.stem + self.suffix)
+        source.write_bytes(b'#line 1 "%s"\n' % str(self.source).encode() + text)
+        command = self.command.replace("{source}", shlex.quote(str(source)))
+        command = command.replace("{out}", shlex.quote(str(out)))
+        result = execute(["sh", "-c", command], BUILD_SECONDS, env=self.environment)
+        if result.status != 0 or not out.exists():
+            lines = [line for line in (result.err + result.out).splitlines() if line.strip()]
+            error = next((line for line in lines if "error" in line), (lines or ["no output"])[0])
+            return Built(None, "it takes too long" if result.is_late else error)
+        return Built(out, "", loaded_hash(out))
+
+    def clean(self, name):
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+
+
+# --- campaigns ------------------------------------------------------------------------------------
+
+@dataclass
+class Campaign:
+    """One command `buzzer run`. Its parts: the first runs, and the rest."""
+    scenario: str
+    options: list
+    order: str
+    variant: str
+    primitive: str
+    runs: int
+    digests: list = field(default_factory=lambda: ["", ""])
+    reached: list = field(default_factory=lambda: [None, None])  # numbers of statements
+    seconds: list = field(default_factory=lambda: [60, 600])
+
+    def range(self, part):
+        first = min(FIRST_RUNS, self.runs)
+        return (0, first) if part == 0 else (first, self.runs - first)
+
+    def is_empty(self, part):
+        return part == 1 and self.range(1)[1] == 0
+
+    def name(self):
+        words = [self.scenario, *self.options, self.variant, self.primitive, self.order]
+        return " ".join(filter(None, words))
+
+    def as_dict(self):
+        return {"scenario": self.scenario, "options": self.options, "variant": self.variant,
+                "primitive": self.primitive, "order": self.order, "runs": self.runs}
+
+
+@dataclass
+class Outcome:
+    """Of a part of a campaign, or of a test program."""
+    killer: str = None   # an oracle, crash, hang, ...
+    message: str = ""
+    run: int = 0         # that killed it, from 1 on
+    runs: int = 0
+    token: str = None
+    digest: str = ""
+
+
+class Buzzer:
+    """Runs campaigns with {out} as a plug-in, or as the program."""
+
+    def __init__(self, program, is_plugin):
+        self.program, self.is_plugin = program, is_plugin
+
+    def words(self, out, *words):
+        return [self.program, *words, "--plugin", out] if self.is_plugin else [out, *words]
+
+    def listing(self, words):
+        result = execute([*words, "--json"], 60)
+        if result.status != 0:
+            raise Unusable(f"'{' '.join(map(str, words))}' fails: "
+                           f"{(result.err or result.out).strip()}")
+        return json.loads(result.out)
+
+    def campaigns(self, out, wanted, variants, runs):
+        """Every scenario, or those wanted ("NAME [OPTION...]"), with every primitive and variant
+        that fits, in both orders."""
+        listing = self.listing(self.words(out, "list"))
+        built_in = {item["name"] for item in self.listing([self.program, "list", "variants"])
+                    ["variants"]} if self.is_plugin else set()
+        own = [item for item in listing["variants"] if item["name"] in variants] if variants else \
+            [item for item in listing["variants"]
+             if item["name"] not in built_in and not item["faults"]]
+        missing = set(variants) - {item["name"] for item in own}
+        if missing or not own:
+            raise Unusable(f"no variant '{missing.pop()}'" if missing else
+                           "the plug-in has no variant that declares no fault")
+        scenarios = {item["name"]: item["primitives"] for item in listing["scenarios"]}
+        found = []
+        for words in [shlex.split(text) for text in wanted] or [[name] for name in scenarios]:
+            if not words or words[0] not in scenarios:
+                raise Unusable(f"no scenario '{' '.join(words)}'")
+            found += self.of_scenario(words, scenarios[words[0]], own, runs)
+        if not found:
+            raise Unusable("no scenario fits the variant")
+        return found
+
+    @staticmethod
+    def of_scenario(words, primitives, variants, runs):
+        options, orders, chosen, own_runs = [], ["any", "fifo"], None, runs
+        rest = words[1:]
+        while rest:
+            word = rest.pop(0)
+            name, equals, value = word.partition("=")
+            if name in ("--order", "--primitive", "--runs", "--variant"):
+                value = value if equals else (rest.pop(0) if rest else "")
+                orders = [value] if name == "--order" else orders
+                chosen = value if name == "--primitive" else chosen
+                own_runs = int(value) if name == "--runs" and value.isdigit() else own_runs
+                variants = [item for item in variants if item["name"] == value] \
+                    if name == "--variant" else variants
+            elif name in ("--seed", "--seeds", "--seed-first", "--time", "--out", "--resume"):
+                raise Unusable(f"--scenario '{' '.join(words)}': {name} cannot be used here")
+            else:
+                options.append(word)
+        return [Campaign(words[0], options, order, variant["name"], primitive, own_runs)
+                for order in orders for variant in variants for primitive in primitives
+                if primitive in variant["primitives"] and chosen in (None, primitive)]
+
+    def run(self, out, campaign, part, reached=None):
+        first, runs = campaign.range(part)
+        command = self.words(out, "run", campaign.scenario, *campaign.options, "--order",
+                             campaign.order, "--variant", campaign.variant, "--primitive",
+                             campaign.primitive, "--seed-first", first, "--runs", runs,
+                             "--step-time", STEP_TIME_MS, "--no-shrink", "--shrink-steps", 1,
+                             "--json", "--quiet")
+        environment = {**os.environ, "BUZZER_CONTAIN": "1"}
+        if reached is not None:
+            environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
+        result = execute(command, campaign.seconds[part], env=environment)
+        return self.outcome(result, first), result.seconds
+
+    @staticmethod
+    def outcome(result, first):
+        if result.is_late:
+            return Outcome("hang", "the campaign takes too long")
+        try:
+            document = json.loads(result.out)
+        except ValueError:
+            return Outcome("crash", (result.err.strip().splitlines() or [""])[-1] or
+                           f"the program ended with {result.status}")
+        runs = document.get("runs", 0)
+        done = Outcome(runs=runs, run=first + runs, digest=document.get("digest", ""))
+        if document.get("violations"):
+            violation = document["violations"][0]
+            done.killer, done.message = violation["oracle"], violation["message"]
+            done.token = violation["token"]
+        elif result.status != 0:
+            done.killer = {"step-limit": "step-limit"}.get(document.get("end")) or \
+                ("not-judged" if result.status == 5 else "error")
+            done.message = document.get("error") or document.get("not_judged") or \
+                f"exit status {result.status}"
+        return done
+
+
+class Test:
+    """Runs {out} itself, a test: exit status 0 is all right."""
+    NAMES = re.compile(r"^violation: ([a-z-]+): (.*)", re.MULTILINE)
+
+    def __init__(self, arguments=()):
+        self.arguments = list(arguments)
+
+    def campaigns(self, out, wanted, variants, runs):
+        return [Campaign("", [], "", "", "", 0)]
+
+    def run(self, out, campaign, part, reached=None):
+        environment = dict(os.environ)
+        if reached is not None:
+            environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
+        result = execute([out, *self.arguments], campaign.seconds[0], env=environment)
+        done = Outcome()
+        found = self.NAMES.search(result.out + result.err)
+        if result.is_late:
+            done.killer = "hang"
+        elif result.status < 0:
+            done.killer = "crash"
+        elif result.status != 0:
+            done.killer, done.message = found.groups() if found else \
+                ("test", f"exit status {result.status}")
+        return done, result.seconds
+
+
+# --- judging --------------------------------------------------------------------------------------
+
+class Judge:
+    """What the unchanged file does, and what a mutant of it does."""
+
+    def __init__(self, builder, runner):
+        self.builder, self.runner = builder, runner
+        self.hash = ""
+        self.campaigns = []
+        self.left_out = []     # (campaign, why): those that do not judge the original
+        self.has_marks = False
+
+    def prepare(self, text, probes, wanted, variants, runs, pool):
+        """Builds the original and runs its campaigns."""
+        original = self.builder.build("original", text)
+        if original.out is None:
+            raise Unusable(f"the unchanged file does not build: {original.error}")
+        self.hash = original.hash
+        self.campaigns = self.runner.campaigns(original.out, wanted, variants, runs)
+        marked = self.builder.build("marked", probes) if probes else Built(None)
+        self.has_marks = marked.out is not None
+        same = list(pool.map(lambda campaign: self.baseline(campaign, original.out, marked.out),
+                             self.campaigns))
+        if not all(same):  # the marks disturb it
+            self.has_marks = False
+            self.left_out = []
+            list(pool.map(lambda campaign: self.baseline(campaign, original.out, None),
+                          self.campaigns))
+        out_of = [campaign for campaign, _ in self.left_out]
+        self.campaigns = [campaign for campaign in self.campaigns if campaign not in out_of]
+        if not self.campaigns:
+            raise Unusable("the campaign of the unchanged file proves nothing: "
+                           f"{self.left_out[0][1]}")
+
+    def baseline(self, campaign, original, marked):
+        """Runs a campaign on the original, with marks if there is a file with marks; its first part
+        also without. True if that made no difference."""
+        for part in (0, 1):
+            if campaign.is_empty(part):
+                continue
+            outcome = None
+            if marked is not None:
+                outcome, seconds = self.run_marked(campaign, part, marked)
+            if outcome is None or outcome.killer is not None or part == 0:
+                plain, seconds = self.runner.run(original, campaign, part)
+                if outcome is not None and plain.digest != outcome.digest:
+                    return False
+                outcome = plain
+            if outcome.killer in ("step-limit", "not-judged"):
+                self.left_out.append((campaign, outcome.message))
+                return True
+            if outcome.killer is not None:
+                raise Unusable(f"the campaign of the unchanged file fails: {campaign.name()}: "
+                               f"{outcome.killer}: {outcome.message}")
+            campaign.digests[part] = outcome.digest
+            campaign.seconds[part] = LATE_FACTOR * seconds + LATE_MORE
+        return True
+
+    def run_marked(self, campaign, part, marked):
+        folder = self.builder.folder / "reached" / f"{id(campaign)}-{part}"
+        folder.mkdir(parents=True, exist_ok=True)
+        result = self.runner.run(marked, campaign, part, folder)
+        campaign.reached[part] = {int(name) for name in os.listdir(folder)}
+        shutil.rmtree(folder, ignore_errors=True)
+        return result
+
+    def reaches(self, campaign, part, mutant):
+        reached = campaign.reached[part]
+        return not self.has_marks or reached is None or mutant.statement is None or \
+            mutant.statement in reached
+
+    def judge(self, mutant, text, claim):
+        """A dictionary with the verdict. claim(hash) is the mutant that has this code, or None."""
+        name = str(mutant.number)
+        try:
+            built = self.builder.build(name, apply(text, mutant))
+            if built.out is None:
+                return {"verdict": "invalid", "message": built.error}
+            if built.hash == self.hash:
+                return {"verdict": "equivalent"}
+            twin = claim(built.hash, mutant)
+            if twin is not None:
+                return {"verdict": "duplicate", "of": twin}
+            return {"hash": built.hash, **self.compare(mutant, built.out)}
+        finally:
+            self.builder.clean(name)
+
+    def compare(self, mutant, out):
+        runs, differs, is_reached = 0, None, False
+        for part in (0, 1):
+            for campaign in self.campaigns:
+                if campaign.is_empty(part) or not self.reaches(campaign, part, mutant):
+                    continue
+                is_reached = True
+                outcome, _ = self.runner.run(out, campaign, part)
+                runs += outcome.runs
+                if outcome.killer is not None:
+                    return {"verdict": "killed", "oracle": outcome.killer, "run": outcome.run,
+                            "runs": runs, "campaign": campaign.name(), "token": outcome.token,
+                            "message": outcome.message}
+                if outcome.digest != campaign.digests[part] and differs is None:
+                    differs = campaign.name()
+        if not is_reached:
+            return {"verdict": "not-executed", "runs": 0}
+        if differs is not None:
+            return {"verdict": "unnoticed", "runs": runs, "campaign": differs}
+        return {"verdict": "no-difference", "runs": runs}

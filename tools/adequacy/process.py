@@ -1,0 +1,98 @@
+"""Commands with limits, none of whose processes outlives them."""
+import ctypes
+import os
+import resource
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+PR_SET_CHILD_SUBREAPER = 36
+MEMORY_BYTES = 64 << 30  # of address space: each simulated world reserves gigabytes
+
+_running = set()
+_lock = threading.Lock()
+
+
+@dataclass
+class Result:
+    status: int  # of the exit; negative: the signal
+    out: str
+    err: str
+    is_late: bool  # it took too long, and was killed
+    seconds: float
+
+
+def begin():
+    """Once, before the first command: what every process of ours inherits."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # Criterion's workers leave their group
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    if most == resource.RLIM_INFINITY or most > MEMORY_BYTES:
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+
+def _children(pid):
+    try:
+        text = "".join(task.read_text() for task in Path(f"/proc/{pid}/task").glob("*/children"))
+    except OSError:
+        return []
+    return [int(word) for word in text.split()]
+
+
+def _kill_tree(pid):
+    """The process and all below it, the top first, so that none starts another."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        below = _children(pid)
+        os.kill(pid, signal.SIGKILL)
+    except OSError:
+        return
+    for child in below:
+        _kill_tree(child)
+
+
+def kill_orphans():
+    """What commands have left behind. Only while none runs."""
+    while pids := _children(os.getpid()):
+        for pid in pids:
+            _kill_tree(pid)
+            try:
+                os.waitpid(pid, 0)
+            except OSError:
+                pass
+
+
+def kill_all():
+    with _lock:
+        for process in _running:
+            _kill_tree(process.pid)
+
+
+def execute(command, seconds=None, **options):
+    """Runs a command, a list of words, to its end, or kills it after so many seconds."""
+    start = time.monotonic()
+    process = subprocess.Popen([str(word) for word in command], text=True, errors="replace",
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, start_new_session=True, **options)
+    with _lock:
+        _running.add(process)
+    is_late = False
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        is_late = True
+        _kill_tree(process.pid)
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:  # a process that has left the tree holds the pipe
+            process.stdout.close()
+            process.stderr.close()
+            process.wait()
+            out = err = ""
+    finally:
+        with _lock:
+            _running.discard(process)
+    return Result(process.returncode, out, err, is_late, time.monotonic() - start)
