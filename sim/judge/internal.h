@@ -325,7 +325,8 @@ enum bz_moment_kind {
                            the lock's locked() */
     BZ_MOMENT_USED,     /* task used condition object and got `status`; numbers[0]: no task held
                            the lock */
-    BZ_MOMENT_PASSED,   /* task passed `barrier` with index numbers[0] */
+    BZ_MOMENT_PASSED,   /* task passed `barrier` with index numbers[0]; numbers[1]: an abort or a
+                           reset has failed its wait */
     BZ_MOMENT_ANSWERED, /* an operation without BZ_MOMENT_RETURN has returned `status`; numbers[0]:
                            what it may return, as bits; numbers[1]: enum bz_op */
     BZ_MOMENT_PUT_FAILED, /* the put of item numbers[0] into `queue` returned `status` */

@@ -297,7 +297,12 @@ void bz_judge_notify_end(struct bz_judged_condition *condition, struct bz_judged
 /* --- barrier ---------------------------------------------------------------------------------- */
 /* A task that is cancelled before a wake-up belongs to no round. One that is cancelled later may
  * belong to one, which cannot be seen from outside, so it is counted. The same goes for tasks
- * inside a barrier that was broken or reset: some may pass. */
+ * inside a barrier that was broken or reset, unless BZ_CLAIM_BREAKS_ALL says which of them fail. */
+
+static bool breaks_all(const struct bz_judged_barrier *barrier) {
+    uint32_t claims = bz_judge_shadow_object(barrier->judge, barrier->object)->claims;
+    return (claims & BZ_CLAIM_BREAKS_ALL) != 0;
+}
 
 void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barrier,
                           const char *name, uint32_t parties, uint32_t claims,
@@ -320,15 +325,15 @@ void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barr
 
 struct bz_judged_pass bz_judge_barrier_wait_begin(struct bz_judged_barrier *barrier) {
     struct bz_judge *judge = barrier->judge;
-    uint32_t task = judge->shadow.running;
+    struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bz_judge_call_begin(judge, barrier->object, BZ_OP_WAIT);
     barrier->arrived++;
-    return (struct bz_judged_pass){.steps = judge->shadow.tasks[task].next_step,
-                                   .breaks = barrier->breaks};
+    task->was_broken = false;
+    return (struct bz_judged_pass){.steps = task->next_step, .breaks = barrier->breaks};
 }
 
-/* The task passes with its round. */
-static void passes(struct bz_judged_barrier *barrier, uint32_t index) {
+/* The task passes with its round, which an abort or a reset has failed, or not. */
+static void passes(struct bz_judged_barrier *barrier, uint32_t index, bool is_broken) {
     barrier->passed++;
     if (index < barrier->parties) {
         barrier->given[index]++;
@@ -337,7 +342,7 @@ static void passes(struct bz_judged_barrier *barrier, uint32_t index) {
                                                        .task = barrier->judge->shadow.running,
                                                        .object = barrier->object,
                                                        .barrier = barrier,
-                                                       .numbers = {index}});
+                                                       .numbers = {index, is_broken}});
 }
 
 void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
@@ -347,25 +352,62 @@ void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judg
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool was_woken = task->await == BZ_AWAIT_WOKEN ||
                      task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
-    bool is_broken = barrier->is_aborted || pass.breaks != barrier->breaks;
+    bool is_certain = breaks_all(barrier);
+    bool was_broken = task->was_broken;
+    bool may_fail =
+        barrier->is_aborted || (is_certain ? was_broken : pass.breaks != barrier->breaks);
     bz_judge_call_end_or(judge, barrier->object, BZ_OP_WAIT, status,
-                         is_broken ? 1u << BZ_BROKEN : 0);
-    if (status == BZ_OK && pass.breaks == barrier->breaks) {
-        passes(barrier, index);
-    } else if (status != BZ_OK && (status != BZ_CANCELLED || !was_woken)) {
+                         may_fail ? 1u << BZ_BROKEN : 0);
+    if (status == BZ_OK && (is_certain || pass.breaks == barrier->breaks)) {
+        passes(barrier, index, is_certain && may_fail);
+    } else if (status != BZ_OK && !was_broken && (status != BZ_CANCELLED || !was_woken)) {
         barrier->arrived--;
     }
 }
 
-/* A task inside returns BZ_BROKEN, is held back for a later round, or passes with a round that was
- * complete before. */
-void bz_judge_barrier_break(struct bz_judged_barrier *barrier, enum bz_op op) {
-    bz_judge_does(barrier->judge, barrier->object, op, 0);
+/* The waits that the break fails leave their round. With a reset while a round drains, those who
+ * wait are held back for the next one. */
+static uint32_t fail_waits(struct bz_judged_barrier *barrier, bool fails_waiting) {
+    struct bz_shadow *shadow = &barrier->judge->shadow;
+    uint32_t left = 0;
+    for (uint32_t id = 1; id <= shadow->task_count; id++) {
+        struct bz_shadow_task *task = &shadow->tasks[id];
+        if (task->op == BZ_OP_WAIT && task->object == barrier->object) {
+            task->was_broken |= task->inside == BZ_INSIDE_WOKEN ||
+                                (fails_waiting && task->inside == BZ_INSIDE_WAITING);
+            left += !task->was_broken;
+        }
+    }
+    return left;
+}
+
+/* Without the claim, a task inside returns BZ_BROKEN, is held back for a later round, or passes
+ * with a round that was complete before. If none may be under way, those who wait are woken. */
+struct bz_judged_wakes bz_judge_barrier_break(struct bz_judged_barrier *barrier, enum bz_op op) {
+    if (!bz_judge_does(barrier->judge, barrier->object, op, 0)) {
+        return (struct bz_judged_wakes){.due = 0};
+    }
+    const struct bz_shadow_object *object = bz_judge_shadow_object(barrier->judge, barrier->object);
+    bool is_certain = breaks_all(barrier);
+    bool may_drain = object->cancelled + object->polling > 0 ||
+                     barrier->passed % barrier->parties != 0 ||
+                     barrier->arrived - barrier->passed >= barrier->parties;
+    bool drains = object->woken > 0 || (!is_certain && may_drain);
+    bool fails_waiting = !drains || (is_certain && op == BZ_OP_ABORT);
+    uint32_t due = object->waiting < object->live ? object->waiting : object->live;
     barrier->breaks++;
     barrier->is_aborted = op == BZ_OP_ABORT;
-    barrier->arrived -= barrier->passed;
+    barrier->arrived =
+        is_certain ? fail_waits(barrier, fails_waiting) : barrier->arrived - barrier->passed;
     barrier->passed = 0;
     memset(barrier->given, 0, sizeof barrier->given);
+    return (struct bz_judged_wakes){.so_far = object->wakes, .due = fails_waiting ? due : 0};
+}
+
+void bz_judge_barrier_broken(struct bz_judged_barrier *barrier, struct bz_judged_wakes wakes) {
+    if (bz_judge_knows(barrier->judge, barrier->object)) {
+        notified(barrier->judge, barrier->object, wakes, BZ_OK);
+    }
 }
 
 /* --- timeout scope ---------------------------------------------------------------------------- */

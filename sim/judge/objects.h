@@ -124,7 +124,8 @@ struct bz_judged_barrier {
     uint32_t object;
     uint32_t parties;
     uint32_t breaks;  /* aborts and resets so far */
-    uint64_t arrived; /* since the last break, and those inside at it; less those of no round */
+    uint64_t arrived; /* since the last break, and those inside at it that it did not fail; less
+                         those of no round */
     uint64_t passed;  /* arrivals since then that returned BZ_OK */
     uint64_t given[BZ_BARRIER_PARTIES_MAX]; /* how often they got each index */
     bool is_aborted;                        /* and not reset since */
@@ -145,8 +146,10 @@ struct bz_judged_pass bz_judge_barrier_wait_begin(struct bz_judged_barrier *barr
 void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judged_pass pass,
                                uint32_t index, enum bz_status status);
 
-/* Right before an abort or a reset: `op` is BZ_OP_ABORT or BZ_OP_RESET. */
-void bz_judge_barrier_break(struct bz_judged_barrier *barrier, enum bz_op op);
+/* Right before an abort or a reset, and right after it: `op` is BZ_OP_ABORT or BZ_OP_RESET. A
+ * source that cannot report the first before the effect leaves out the second. */
+struct bz_judged_wakes bz_judge_barrier_break(struct bz_judged_barrier *barrier, enum bz_op op);
+void bz_judge_barrier_broken(struct bz_judged_barrier *barrier, struct bz_judged_wakes wakes);
 
 /* --- queue ------------------------------------------------------------------------------------ */
 

@@ -210,16 +210,18 @@ enum bz_status bz_sut_barrier_wait(struct bz_sut_barrier *sut, uint32_t *index) 
 
 bool bz_sut_barrier_abort(struct bz_sut_barrier *sut) {
     if (sut->ops->abort != NULL) {
-        bz_judge_barrier_break(&sut->judged, BZ_OP_ABORT);
+        struct bz_judged_wakes wakes = bz_judge_barrier_break(&sut->judged, BZ_OP_ABORT);
         sut->ops->abort(sut->instance);
+        bz_judge_barrier_broken(&sut->judged, wakes);
     }
     return sut->ops->abort != NULL;
 }
 
 bool bz_sut_barrier_reset(struct bz_sut_barrier *sut) {
     if (sut->ops->reset != NULL) {
-        bz_judge_barrier_break(&sut->judged, BZ_OP_RESET);
+        struct bz_judged_wakes wakes = bz_judge_barrier_break(&sut->judged, BZ_OP_RESET);
         sut->ops->reset(sut->instance);
+        bz_judge_barrier_broken(&sut->judged, wakes);
     }
     return sut->ops->reset != NULL;
 }

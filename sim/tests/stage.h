@@ -9,7 +9,7 @@
  *     acquire  release              the semaphore or lock, or the lock of the condition
  *     pass  set  clear              the event
  *     wait  notify-N                the condition; notify-9 is for all
- *     arrive  reset                 the barrier, which is for three
+ *     arrive  abort  reset          the barrier, which is for three
  *     put  get  try-put  try-get    the queue; urgent: a put before all others
  *     close  drop                   shut the queue down; drop also empties it
  *     count                         a scenario's finish: every item must have been delivered
@@ -149,6 +149,8 @@ static inline enum bz_status stage_quiet_word(struct tst_actor *actor, const cha
         bz_sut_event_set(&stage->event);
     } else if (strcmp(word, "clear") == 0) {
         bz_sut_event_clear(&stage->event);
+    } else if (strcmp(word, "abort") == 0) {
+        cr_assert(bz_sut_barrier_abort(&stage->barrier));
     } else if (strcmp(word, "reset") == 0) {
         cr_assert(bz_sut_barrier_reset(&stage->barrier));
     } else if (strcmp(word, "close") == 0 || strcmp(word, "drop") == 0) {

@@ -104,8 +104,12 @@ struct bz_permit_view {
  * its own for that. Else a wake-up is not lost as long as any is under way, whosever it is. */
 #define BZ_CLAIM_UNAIDED 0x1000u
 
+/* Barrier: newcomers are held back while a round drains. An abort fails every wait that has not
+ * returned. A reset fails those of the round that fills or drains, and spares those held back. */
+#define BZ_CLAIM_BREAKS_ALL 0x2000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x1fffu
+#define BZ_CLAIMS_ALL 0x3fffu
 
 BZ_END_DECLS
 

@@ -61,7 +61,8 @@ TASK(bool, was_passed_over, :1, LINE, OP, DATA)
 TASK(bool, was_overtaken, :1, EVENTS LINE, ALWAYS, DATA) /* since it became ready to run */
 /* with an undelivered request: its wait cannot be cancelled */
 TASK(bool, waits_on, :1, EVENTS, ALWAYS, DATA)
-TASK(uint8_t, spare, :1, EVENTS, ALWAYS, DATA) /* always 0 */
+/* an abort or a reset of the barrier at which it waits fails its wait */
+TASK(bool, was_broken, :1, OBJECTS, OP, DATA)
 TASK(bool, cancel_pending, , EVENTS, ALWAYS, DATA) /* an accepted request is undelivered */
 /* an await inside the operation returned BZ_CANCELLED */
 TASK(bool, cancelled_in_op, , EVENTS CALLS, OP, DATA)

@@ -101,6 +101,29 @@ TOY_OF(barrier, early, CLAIMS, *bz_variant_buzzer.barrier, ops->init = early_ini
 TOY_OF(barrier, beyond, CLAIMS, *bz_variant_buzzer.barrier, ops->wait = beyond_wait)
 TOY_OF(barrier, never_full, CLAIMS, *bz_variant_buzzer.barrier, ops->init = late_init)
 
+static void breaks_nothing(void *instance) {
+    (void)instance;
+}
+
+static enum bz_status forgives_wait(void *instance, uint32_t *index) {
+    enum bz_status status = bz_variant_buzzer.barrier->wait(instance, index);
+    *index = status == BZ_BROKEN ? 0 : *index;
+    return status == BZ_BROKEN ? BZ_OK : status;
+}
+
+/* Also fails those that are held back. */
+static void breaks_more(void *instance) {
+    bz_variant_buzzer.barrier->abort(instance);
+    bz_variant_buzzer.barrier->reset(instance);
+}
+
+TOY_OF(barrier, asleep, CLAIMS, *bz_variant_buzzer.barrier, ops->abort = breaks_nothing,
+       ops->reset = breaks_nothing)
+TOY_OF(barrier, forgives, CLAIMS | BZ_CLAIM_BREAKS_ALL, *bz_variant_buzzer.barrier,
+       ops->wait = forgives_wait)
+TOY_OF(barrier, breaks_too_much, CLAIMS | BZ_CLAIM_BREAKS_ALL, *bz_variant_buzzer.barrier,
+       ops->reset = breaks_more)
+
 /* Without a fault: a task that comes while a round still leaves is not held back, and fills the
  * next one. */
 struct overlapping {
@@ -369,6 +392,45 @@ Test(barrier_round, starts_anew_after_a_reset) {
                 "c.arrive:ok a.arrive:ok b.arrive:ok");
     hall_fails(&early, STAGE_SCRIPTS("~arrive", "reset", "arrive", "arrive"), "a b a c d",
                "barrier-round", 5, "d passed 'gate' with only 2 of 3");
+}
+
+static const char *const reset[] = {"arrive", "arrive", "arrive", "arrive",
+                                    "reset",  "arrive", "arrive", NULL};
+static const char *const abort_and_reset[] = {
+    "arrive", "arrive", "arrive", "arrive", "abort yield reset", NULL};
+
+/* A wait that fills, one whose round drains, one that begins while the barrier is broken. */
+Test(barrier_round, fires_when_a_broken_wait_passes) {
+    hall_fails(&forgives, reset, "a e a", "barrier-round", 3,
+               "a passed 'gate', although it was reset while it waited");
+    hall_fails(&forgives, reset, "a b c e a", "barrier-round", 5, "a passed 'gate', although");
+    hall_fails(&forgives, abort_and_reset, "a b c e a", "barrier-round", 5,
+               "a passed 'gate', although it was aborted");
+    hall_fails(&forgives, abort_and_reset, "e a", "barrier-round", 2, "although it was aborted");
+}
+
+/* d is held back: an abort fails its wait, a reset does not. */
+Test(barrier_round, is_silent_when_those_who_wait_fail) {
+    hall_passes(&bz_variant_buzzer, STAGE_SCRIPTS("arrive", "arrive", "arrive", "arrive", "reset"),
+                "a e a b c d b c", "a.arrive:broken d.arrive:ok b.arrive:ok c.arrive:ok");
+    hall_passes(&bz_variant_buzzer, reset, "a b c d e f a b g d f",
+                "c.arrive:ok a.arrive:broken b.arrive:broken g.arrive:ok d.arrive:ok f.arrive:ok");
+    hall_passes(&bz_variant_buzzer, abort_and_reset, "a b c d e d a b",
+                "c.arrive:ok d.arrive:broken a.arrive:broken b.arrive:broken e.yield:ok");
+    hall_passes(&bz_variant_buzzer, abort_and_reset, "a b c d e e d a b",
+                "c.arrive:ok e.yield:ok d.arrive:broken a.arrive:broken b.arrive:broken");
+    hall_fails(&breaks_too_much, reset, "a b c d e a b d", "status", 8,
+               "wait of 'gate' returned broken to d, but the barrier is not broken");
+    hall_fails(&early, reset, "a e a f g", "barrier-round", 5, "with only 2 of 3");
+}
+
+Test(lost_notification, fires_when_a_broken_barrier_leaves_somebody_asleep) {
+    hall_fails(&asleep, reset, "a e", "lost-notification", 2,
+               "e told 'gate' to wake 1 task, but it woke 0; 1 still waits");
+    hall_fails(&asleep, abort_and_reset, "a b e", "lost-notification", 3,
+               "to wake 2 tasks, but it woke 0");
+    hall_passes(&asleep, reset, "a b c d e a b f g d f",
+                "c.arrive:ok a.arrive:ok b.arrive:ok g.arrive:ok d.arrive:ok f.arrive:ok");
 }
 
 Test(barrier, says_what_is_not_offered) {

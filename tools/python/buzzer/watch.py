@@ -36,6 +36,7 @@ class Claim(enum.IntFlag):
     OWN_DEADLINES = 0x400    # a waiver: an operation may cancel its own task at a deadline
     UNORDERED_TIES = 0x800   # a waiver: items of equal priority come out in any order
     UNAIDED = 0x1000         # no task, callback or timer of its own wakes a waiter
+    BREAKS_ALL = 0x2000      # barrier: an abort or a reset also fails a round that drains
 
 
 STOCK = Claim.MAY_FAIL | Claim.UNAIDED

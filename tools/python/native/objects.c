@@ -359,8 +359,8 @@ static void report_end(struct bz_py_object *object, enum bz_py_operation operati
     case BZ_PY_ABORT:
     case BZ_PY_RESET:
         if (status == BZ_OK) {
-            bz_judge_barrier_break(&object->barrier,
-                                   operation == BZ_PY_ABORT ? BZ_OP_ABORT : BZ_OP_RESET);
+            (void)bz_judge_barrier_break(&object->barrier,
+                                         operation == BZ_PY_ABORT ? BZ_OP_ABORT : BZ_OP_RESET);
         }
         break;
     case BZ_PY_PUT:
