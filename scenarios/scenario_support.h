@@ -18,9 +18,6 @@ struct bz_scene {
 /* Zeroed state of `state_bytes`, with world and values set. */
 void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args, size_t state_bytes);
 
-/* Bodies of this program may return BZ_FAILED; otherwise the oracle `status` objects. */
-void bz_scene_may_fail(struct bz_world *world);
-
 /* Sets up `scene->sut` with `permits` permits, or with one for a lock. The rest of a set-up is for
  * when this, or bz_scene_is_set_up() with the status of another object, says true. */
 bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args *args,
@@ -137,7 +134,7 @@ static inline BZ_MUST_USE enum bz_status bz_yield_below(struct bz_world *world, 
 
 static inline BZ_MUST_USE enum bz_status bz_nap(const struct bz_world *world, uint64_t delay_ns) {
     bz_sut_may_wait(world);
-    return bz_sleep(world->loop, delay_ns);
+    return bz_world_sleep(world, delay_ns);
 }
 
 static inline BZ_MUST_USE enum bz_status bz_sleep_drawn(struct bz_world *world, const char *label,

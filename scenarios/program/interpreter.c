@@ -135,7 +135,7 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
     case BZ_VERB_YIELD:
         return bz_yield(interpreter->world->loop);
     case BZ_VERB_SLEEP:
-        return bz_sleep(interpreter->world->loop, op->ns);
+        return bz_world_sleep(interpreter->world, op->ns);
     case BZ_VERB_FAIL:
         return BZ_FAILED;
     case BZ_VERB_CANCEL:

@@ -204,6 +204,7 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     judge->jump_gap = judge->strategy->jump_gap(judge->strategy_state);
     if (is_jump) {
         judge->lag_ns += fits ? lag_ns : 0;
+        judge->has_spun |= !fits;
         note_choice(judge, (struct bz_choice){
                                .kind = BZ_CHOICE_DELAY, .step = judge->step + 1, .value = 1});
     }

@@ -114,6 +114,7 @@ struct bz_judge {
     uint32_t point_step;
     uint32_t last_woken;    /* task; 0: none */
     uint32_t injected_step; /* the step of the last injected cancel; 0: none */
+    bool has_spun;          /* a jump counted for no lag, because the program polls */
     bool is_lag_refused;    /* a jump did not come, because of lag_max_ns */
     bool is_setup_fixed;    /* no draw and no cancel since the run began */
     bool strategy_reads;    /* the names of ready handles, in this run */
@@ -279,6 +280,13 @@ static inline uint64_t bz_judge_lag_left_ns(const struct bz_judge *judge) {
     return most_ns - judge->lag_ns;
 }
 
+/* True if a handle that was due then must have run by now: while one is ready, no more time passes
+ * than the lag. */
+static inline bool bz_judge_is_late(const struct bz_judge *judge, uint64_t due_ns) {
+    return judge->now_ns > due_ns && judge->now_ns - due_ns > judge->lag_ns && !judge->has_spun &&
+           !judge->overtime.is_on;
+}
+
 /* Injects one; see bz_judge_cancel(). */
 uint32_t bz_judge_inject(struct bz_judge *judge);
 
@@ -349,6 +357,7 @@ struct bz_scope_exit {
     uint32_t due;          /* the count of requests if the scope took nothing back */
     uint32_t count;        /* the task's count */
     bool is_early;         /* the deadline has not come */
+    bool is_late;          /* it came, and was not moved; the timer must have fired */
     bool was_pending;      /* a request was undelivered at entry */
     bool is_pending;       /* one is still undelivered */
 };

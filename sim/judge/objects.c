@@ -419,6 +419,7 @@ void bz_judge_scope_enter_begin(struct bz_judge *judge, struct bz_judged_scope *
     *scope = (struct bz_judged_scope){.judge = judge,
                                       .outer = outer,
                                       .due_ns = due_ns,
+                                      .armed_ns = due_ns < judge->now_ns ? BZ_TIME_MAX_NS : due_ns,
                                       .cancelling = cancelling,
                                       .cancels = task->cancels,
                                       .was_pending = task->cancel_pending};
@@ -447,6 +448,8 @@ void bz_judge_scope_exit_end(struct bz_judged_scope *scope, enum bz_status body,
                                  .due = scope->cancelling + requests,
                                  .count = cancelling,
                                  .is_early = judge->now_ns < scope->due_ns,
+                                 .is_late = scope->armed_ns == scope->due_ns &&
+                                            bz_judge_is_late(judge, scope->due_ns),
                                  .was_pending = scope->was_pending,
                                  .is_pending = task->cancel_pending};
     bz_judge_moment(

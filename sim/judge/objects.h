@@ -225,6 +225,7 @@ struct bz_judged_scope {
     struct bz_judge *judge;
     struct bz_judged_scope *outer;
     uint64_t due_ns;
+    uint64_t armed_ns;   /* due_ns at entry; BZ_TIME_MAX_NS if that was past */
     uint32_t cancelling; /* the count at entry */
     uint32_t cancels;    /* accepted requests in the task's life, at entry */
     uint32_t taken_back; /* by scopes inside this one */

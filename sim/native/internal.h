@@ -70,6 +70,17 @@ static inline struct bz_native *bz_native_of(const struct bz_world *world) {
  * into which the compiler may otherwise inline it. */
 void bz_native_search(struct bz_native *native, bool is_searched);
 
+/* Judges the timers, after `queued` of them became due, or the clock advanced from `was_ns`. False:
+ * an oracle objects. */
+bool bz_native_judge_timers(struct bz_native *native, uint64_t was_ns, uint32_t queued);
+
+/* Of few events, those at which a request is delivered, or should be: judges, then reports one. */
+static inline bool bz_native_is_delivery(enum bz_event_kind kind, uint8_t status) {
+    return (status == BZ_CANCELLED) | (kind == BZ_EVENT_UNCANCEL) | (kind == BZ_EVENT_EXIT);
+}
+void bz_native_report_delivery(struct bz_native *native, enum bz_event_kind kind, uint32_t id,
+                               enum bz_status status, uint32_t arg);
+
 /* True if a task was suspended with an exception that is not in the loop's arena. Then it is not in
  * a snapshot either. */
 static inline bool bz_native_has_outside(const struct bz_world *world) {

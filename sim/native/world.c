@@ -26,6 +26,8 @@ inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *
     struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
     if (__builtin_expect(kind == BZ_EVENT_SPAWN, 0)) {
         report_spawn(native);
+    } else if (__builtin_expect(bz_native_is_delivery(kind, status), 0)) {
+        bz_native_report_delivery(native, kind, task, (enum bz_status)status, arg);
     } else {
         bz_judge_report(native->world.judge, kind, task, (enum bz_status)status, arg);
     }
@@ -236,6 +238,16 @@ static void jump_clock(struct bz_native *native) {
     }
 }
 
+/* After due timers were queued behind the carried handles; `was_ns`: the time before. False: an
+ * oracle objects, and the run is over. */
+static inline bool timers_are_right(struct bz_native *native, uint64_t was_ns, uint32_t carried) {
+    const struct bz_loop *loop = native->world.loop;
+    uint32_t queued = loop->ready_count - carried;
+    native->is_over =
+        (queued > 0 || loop->now_ns > was_ns) && !bz_native_judge_timers(native, was_ns, queued);
+    return !native->is_over;
+}
+
 /* --- the step --------------------------------------------------------------------------------- */
 
 /* A cancel strikes this task, as a step of its own. False: it is none. */
@@ -390,8 +402,7 @@ static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_na
  * often it is cancelled. */
 static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) {
     const struct bz_shadow *shadow = &native->world.judge->shadow;
-    return native->rest_timer != NULL && native->rest_timer->fire != NULL &&
-           !native->world.judge->is_stopped &&
+    return native->rest_timer != NULL && !native->world.judge->is_stopped &&
            shadow->unfinished > bz_shadow_count_waiting_on(shadow) &&
            bz_timer_arm_now(native->rest_timer);
 }
@@ -404,12 +415,17 @@ static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *
         return false;
     }
     if (loop->heap_count > 0) {
+        uint64_t was_ns = loop->now_ns;
         if (loop->ready_count > 0) {
             jump_clock(native);
         } else {
             (void)advance_clock(native);
         }
+        uint32_t carried = loop->ready_count;
         (void)bz_driver_queue_due_timers(loop);
+        if (!timers_are_right(native, was_ns, carried)) {
+            return false;
+        }
     }
     native->is_over = loop->ready_count == 0 && !goes_on_at_rest(native);
     return loop->ready_count > 0;
@@ -426,6 +442,7 @@ static bool outside_strikes(struct bz_native *native) {
  * may be woken by an event from outside before its next timer. */
 static bool begin_turn(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
+    uint64_t was_ns = loop->now_ns;
     if (loop->ready_count > 0) {
         jump_clock(native);
     } else if (loop->heap_count > loop->heap_disarmed && outside_strikes(native)) {
@@ -434,9 +451,10 @@ static bool begin_turn(struct bz_native *native) {
         native->is_over = true;
         return false;
     }
+    uint32_t carried = loop->ready_count;
     bz_driver_begin_turn(loop);
     native->outside_is_past = false;
-    return true;
+    return timers_are_right(native, was_ns, carried);
 }
 
 /* True if the timer became due in this turn and was not carried over. */

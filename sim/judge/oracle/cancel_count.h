@@ -6,6 +6,7 @@
  * whether it did.
  *
  * - A scope that returns BZ_TIMED_OUT has taken one back, and not before its deadline.
+ * - A scope that takes none back leaves before its deadline, or as soon as its task can run.
  * - A scope that took one back, while no other task asked, turns the body's BZ_CANCELLED into
  *   BZ_TIMED_OUT.
  * - If another also asked, or a request was pending at entry, the status stays BZ_CANCELLED,
@@ -30,6 +31,9 @@ static inline const char *cancel_count_text(const struct bz_scope_exit *scope, u
     }
     if (has_taken && scope->is_early) {
         return "a timeout scope took back a request before its deadline";
+    }
+    if (!has_taken && scope->is_late) {
+        return "a timeout scope did not expire at its deadline";
     }
     if (scope->status != scope->body && !has_turned) {
         return "a timeout scope changed a status that is not its own";

@@ -4,6 +4,8 @@
  * assertion        the program's own check
  * linearizability  the keeper of a history: no order of the sequential model explains it
  *                  (sim/model/history.h)
+ * timer            the source for the C runtime: its timers, its clock, the end of a sleep
+ *                  (sim/native/loop_oracles.c)
  * nondeterminism   bz_judge_record() compares two runs of one tape
  * crash, stack-overflow, hang, memory, exit
  *                  the code under test ended the process of its run, or had to be stopped there;
@@ -15,6 +17,7 @@
 
 BZ_ORACLE_FROM_OUTSIDE(assertion)
 BZ_ORACLE_FROM_OUTSIDE(linearizability)
+BZ_ORACLE_FROM_OUTSIDE(timer)
 BZ_ORACLE_FROM_OUTSIDE(nondeterminism)
 BZ_ORACLE_FROM_OUTSIDE(crash)
 BZ_ORACLE_FROM_OUTSIDE(stack_overflow)
@@ -31,6 +34,9 @@ ORACLE(linearizability, "linearizability",
        "Each operation has to take effect between its call and its return, at one moment or at "
        "the two that its model names, and to answer as the model does. A cancelled one may "
        "leave no effect, or the one that the model allows.")
+ORACLE(timer, "timer", "a timer fires early, late or out of order, or not at all",
+       "A timer has to fire when the clock shows its time, before any later one, and timers of one "
+       "time in the order in which they were armed. The clock must not pass one.")
 ORACLE(nondeterminism, "nondeterminism", "the same tape gave two different runs",
        "The same choices have to lead to the same run: nothing else may decide, such as an "
        "address, the time or a static variable.")

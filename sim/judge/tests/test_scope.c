@@ -27,6 +27,14 @@ static enum bz_status exit_changed(void *memory, enum bz_status status) {
     return result == BZ_OK ? BZ_TIMED_OUT : result;
 }
 
+/* Has no timer. */
+static enum bz_status enter_untimed(void *memory, struct bz_loop *loop, uint64_t delay_ns) {
+    enum bz_status status = bz_variant_buzzer.scope->enter(memory, loop, delay_ns);
+    bz_timer_disarm(&((struct bz_timeout *)memory)->timer);
+    return status;
+}
+
+TOY_OF(scope, untimed, 0, *bz_variant_buzzer.scope, ops->enter = enter_untimed)
 TOY_OF(scope, counted, 0, *bz_variant_buzzer.scope, ops->exit = exit_counted)
 TOY_OF(scope, early, 0, *bz_variant_buzzer.scope, ops->exit = exit_early)
 TOY_OF(scope, changed, 0, *bz_variant_buzzer.scope, ops->exit = exit_changed)
@@ -77,6 +85,11 @@ Test(cancel_count, fires_when_a_request_of_somebody_else_is_taken_for_the_deadli
     static const char text[] = "swallowed somebody else's cancel request";
     play(&bz_variant_zoo_to_any_cancel, "~nest-1", "a +A !a", text);
     play(&bz_variant_zoo_to_zero_swallow, "cancel-self ~nest-0", "a A", text);
+}
+
+Test(cancel_count, fires_when_a_scope_does_not_expire) {
+    play(&untimed, "~nest-1", "", "did not expire at its deadline");
+    play(&untimed, "~nest-9", "", NULL);
 }
 
 Test(cancel_count, fires_when_a_status_is_changed) {

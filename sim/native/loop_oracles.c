@@ -1,0 +1,157 @@
+/* What oracles demand of the loop itself, beyond what holds for every source of events.
+ *
+ * `timer` takes the heap of the loop as a set, so it knows the timer that has to fire without the
+ * order in which the heap keeps them. `cancel-delivered` knows the rules by which the runtime
+ * delivers a cancel request (primitives/runtime/rules.h). */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "sim/native/internal.h"
+
+/* --- timer ------------------------------------------------------------------------------------ */
+
+#define ARMED_READ_MAX 64u /* of more armed timers, so many are read each time */
+
+static __attribute__((noinline, cold)) void
+object_to(struct bz_native *native, const struct bz_timer *timer, const char *fault) {
+    struct bz_judge *judge = native->world.judge;
+    char name[64];
+    bz_judge_task_name(judge, timer->handle.owner, name, sizeof name);
+    bz_judge_violate(judge, "timer", timer->handle.owner, 0,
+                     "a timer that %s armed for %" PRIu64 " ns %s; the clock shows %" PRIu64 " ns",
+                     name, timer->when_ns, fault, native->world.loop->now_ns);
+}
+
+/* Of a timer that became due; `before`: after that one, NULL if it was the first. */
+static const char *fault_of_due(const struct bz_native *native, const struct bz_timer *timer,
+                                const struct bz_timer *before, bool has_advanced) {
+    const struct bz_loop *loop = native->world.loop;
+    bool has_order = loop->rules->timers == BZ_TIMERS_BY_ARMING;
+    if (timer->when_ns > loop->now_ns) {
+        return "fires early";
+    }
+    if (has_advanced && timer->when_ns < loop->now_ns) {
+        return "fires late";
+    }
+    if (before != NULL && before->when_ns > timer->when_ns) {
+        return "fires after a later one";
+    }
+    if (has_order &&
+        (timer->order >= loop->timers_armed ||
+         (before != NULL && before->when_ns == timer->when_ns && before->order >= timer->order))) {
+        return "fires after one of the same time that was armed later";
+    }
+    return NULL;
+}
+
+static void judge_due(struct bz_native *native, uint32_t queued, bool has_advanced) {
+    const struct bz_loop *loop = native->world.loop;
+    const struct bz_timer *before = NULL;
+    for (uint32_t index = loop->ready_count - queued; index < loop->ready_count; index++) {
+        const struct bz_timer *timer =
+            bz_container_of(loop->ready[index], const struct bz_timer, handle);
+        const char *fault = fault_of_due(native, timer, before, has_advanced);
+        if (fault != NULL) {
+            object_to(native, timer, fault);
+        }
+        before = timer;
+    }
+}
+
+static void judge_armed(struct bz_native *native) {
+    const struct bz_loop *loop = native->world.loop;
+    uint32_t count = loop->heap_count;
+    uint32_t left = count < ARMED_READ_MAX ? count : ARMED_READ_MAX;
+    uint32_t index = left < count ? native->world.judge->step * left % count : 0;
+    for (; left > 0; left--) {
+        const struct bz_heap_entry *entry = &loop->heap[index];
+        if (entry->timer != NULL && entry->when_ns <= loop->now_ns) {
+            object_to(native, entry->timer, "does not fire");
+        }
+        index = index + 1 < count ? index + 1 : 0;
+    }
+}
+
+bool bz_native_judge_timers(struct bz_native *native, uint64_t was_ns, uint32_t queued) {
+    const struct bz_loop *loop = native->world.loop;
+    const struct bz_judge *judge = native->world.judge;
+    judge_due(native, queued, loop->now_ns > was_ns);
+    judge_armed(native);
+    if (queued > 0 && judge->config.order == BZ_ORDER_FIFO &&
+        loop->turn_left != loop->ready_count) {
+        const struct bz_handle *last = loop->ready[loop->ready_count - 1];
+        object_to(native, bz_container_of(last, const struct bz_timer, handle),
+                  "does not fire in the turn in which it is due");
+    }
+    return !judge->is_stopped;
+}
+
+/* In a frame of its own, which is gone afterwards: `due_ns` is no part of later states. */
+__attribute__((noinline)) enum bz_status bz_world_sleep(const struct bz_world *world,
+                                                        uint64_t delay_ns) {
+    uint64_t due_ns = world->loop->now_ns + delay_ns;
+    enum bz_status status = bz_sleep(world->loop, delay_ns);
+    uint64_t now_ns = world->loop->now_ns;
+    if (status == BZ_OK && (now_ns < due_ns || bz_judge_is_late(world->judge, due_ns))) {
+        bz_judge_violate(world->judge, "timer", world->judge->shadow.running, 0,
+                         "a sleep until %" PRIu64 " ns ended at %" PRIu64 " ns", due_ns, now_ns);
+    }
+    return status;
+}
+
+/* --- cancel-delivered ------------------------------------------------------------------------- */
+
+/* A request that was not delivered becomes the outcome of its task. */
+static const char *fault_of_exit(const struct bz_shadow_task *task, enum bz_status status) {
+    return status == BZ_OK && task->cancel_pending
+               ? "ended with 'ok', although a cancel request was pending; 'cancelled' was due"
+               : NULL;
+}
+
+/* A yield, a sleep and a task that has not started have no future that anything else cancels. */
+static const char *fault_of_resume(const struct bz_shadow_task *task, enum bz_status status) {
+    bool is_own = task->phase == BZ_PHASE_UNSTARTED || task->wait == BZ_WAIT_YIELD ||
+                  task->wait == BZ_WAIT_SLEEP;
+    return status == BZ_CANCELLED && is_own && !task->cancel_pending
+               ? "resumed with 'cancelled', although no cancel request was pending"
+               : NULL;
+}
+
+/* The running task may take back its last request before it was delivered. */
+static const char *fault_of_uncancel(const struct bz_native *native,
+                                     const struct bz_shadow_task *task, enum bz_status status,
+                                     uint32_t requests_left) {
+    bool stays = native->world.loop->rules->uncancel == BZ_UNCANCEL_COUNTS && task->cancel_pending;
+    return task->phase != BZ_PHASE_RUNNING || requests_left > 0 || (status != BZ_OK) == stays ? NULL
+           : stays ? "took back its last cancel request, which should have stayed undelivered"
+                   : "took back its last cancel request, and it stayed to be delivered";
+}
+
+static const char *fault_of(const struct bz_native *native, enum bz_event_kind kind,
+                            const struct bz_shadow_task *task, enum bz_status status,
+                            uint32_t arg) {
+    switch (kind) {
+    case BZ_EVENT_EXIT:
+        return fault_of_exit(task, status);
+    case BZ_EVENT_RESUME:
+        return fault_of_resume(task, status);
+    case BZ_EVENT_UNCANCEL:
+        return fault_of_uncancel(native, task, status, arg);
+    default:
+        return NULL;
+    }
+}
+
+__attribute__((noinline)) void bz_native_report_delivery(struct bz_native *native,
+                                                         enum bz_event_kind kind, uint32_t id,
+                                                         enum bz_status status, uint32_t arg) {
+    struct bz_judge *judge = native->world.judge;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    const char *fault = fault_of(native, kind, task, status, arg);
+    if (__builtin_expect(fault != NULL, 0)) {
+        char name[64];
+        bz_judge_violate(judge, "cancel-delivered", id, task->object, "%s %s",
+                         bz_judge_task_name(judge, id, name, sizeof name), fault);
+    }
+    bz_judge_report(judge, kind, id, status, arg);
+}
