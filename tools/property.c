@@ -130,9 +130,11 @@ static int run_in_child(size_t count, const char **words) {
                                            WTERMSIG(status));
 }
 
-/* Runs the words that are there, and those of the text. */
-static int run_words(const char **words, size_t count, const char *text) {
-    char *copy = bz_lack_check(strdup(text != NULL ? text : ""), "the options of a check");
+/* Runs the words that are there, and those of two texts, which may be NULL. */
+static int run_words(const char **words, size_t count, const char *text, const char *more) {
+    char *copy = NULL;
+    int length = asprintf(&copy, "%s %s", text != NULL ? text : "", more != NULL ? more : "");
+    bz_lack_check(length < 0 ? NULL : copy, "the options of a check");
     for (char *word = strtok(copy, SEPARATORS); word != NULL; word = strtok(NULL, SEPARATORS)) {
         if (count == WORDS_MAX) {
             free(copy);
@@ -187,7 +189,7 @@ static int replay(const struct bz_check *check, const char *input) {
         return BZ_EXIT_OK;
     }
     words[2] = run;
-    return is_command ? run_words(words, 1, input) : run_words(words, 3, NULL);
+    return is_command ? run_words(words, 1, input, NULL) : run_words(words, 3, NULL, NULL);
 }
 
 int bz_check(const struct bz_check *check) {
@@ -206,7 +208,7 @@ int bz_check(const struct bz_check *check) {
     }
     const char *words[WORDS_MAX + 1] = {"buzzer", "run", check->scenario->name, "--variant",
                                         variant_name(check)};
-    return run_words(words, 5, check->options);
+    return run_words(words, 5, check->options, getenv("BUZZER_OPTIONS"));
 }
 
 const char *bz_check_reason(int status) {

@@ -10,6 +10,7 @@
  *     BUZZER_REPLAY=TOKEN|TRACE.json PROGRAM             replays the run
  *     BUZZER_REPLAY='COMMAND TOKEN|TRACE.json [OPTION...]' PROGRAM
  *                                                        another command of `buzzer`: explain, show
+ *     BUZZER_OPTIONS='--runs 1000000' PROGRAM            more options for every check
  *
  * The code under test is linked with libbuzzer-property (find_package(buzzer): buzzer::property;
  * pkg-config: buzzer-property). A scenario is as in sim/program/scenario_plugin.h, a variant as in

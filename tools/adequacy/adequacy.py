@@ -14,7 +14,6 @@ import signal
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -24,12 +23,13 @@ if __name__ == "__main__":
 import process  # noqa: E402
 from campaign import Builder, Buzzer, Judge, Test, compiled_with  # noqa: E402
 from mutate import Unusable, mutants  # noqa: E402
-from report import Summary, as_document, print_text  # noqa: E402
+from page import html, junit, write  # noqa: E402
+from report import Report, print_text  # noqa: E402
 
 OK, USAGE, SURVIVORS, INTERRUPTED = 0, 2, 4, 5
 STATE = "adequacy.jsonl"
-KEPT = ("file", "build", "kind", "scenario", "variant", "runs", "seed", "mutants", "time",
-        "threshold")  # by --resume
+KEPT = ("file", "build", "kind", "scenario", "variant", "plugin", "runs", "seed", "mutants",
+        "is_drawn")  # by --resume
 
 
 class Progress:
@@ -71,16 +71,15 @@ class State:
             self.file.flush()
 
     def read(self):
-        """The head and the verdicts; continues the file. A torn last line is dropped."""
+        """The head and the verdicts. What follows is appended; a torn last line is dropped."""
         try:
-            lines = self.path.read_text(encoding="utf-8").split("\n")
-            items = [json.loads(line) for line in lines[:-1]]
+            text = self.path.read_bytes()
+            items = [json.loads(line) for line in text.split(b"\n")[:-1]]
             head = items[0]["options"] and items[0]
+            os.truncate(self.path, text.rfind(b"\n") + 1)
+            self.file = open(self.path, "a", encoding="utf-8")
         except (OSError, ValueError, IndexError, KeyError) as error:
             raise Unusable(f"cannot resume from '{self.path}': {error}") from None
-        self.file = open(self.path, "w", encoding="utf-8")
-        for item in items:
-            self.add(item)
         return head, {item.pop("number"): item for item in items[1:]}
 
 
@@ -89,7 +88,6 @@ class Work:
 
     def __init__(self, options, progress):
         self.options, self.progress = options, progress
-        self.stop = threading.Event()
         self.lock = threading.Lock()
         self.twins = {}  # hash -> number
 
@@ -105,7 +103,7 @@ class Work:
             raise Unusable(f"'{options.file}' has no function with anything to change")
         self.by_number = {mutant.number: mutant for mutant in self.mutants}
         self.order = list(self.by_number)
-        if options.time or options.mutants:
+        if options.is_drawn:
             random.Random(options.seed).shuffle(self.order)
             self.order = self.order[:options.mutants] if options.mutants else self.order
 
@@ -115,41 +113,30 @@ class Work:
         return twin if twin != mutant.number else None
 
     def judge_all(self, judge, verdicts, state, deadline):
-        self.verdicts = verdicts
         self.twins = {item.pop("hash"): number for number, item in verdicts.items()
                       if "hash" in item}
 
         def one(number):
-            if self.stop.is_set() or deadline is not None and time.monotonic() > deadline:
+            if deadline is not None and time.monotonic() > deadline:
                 return
             verdict = judge.judge(self.by_number[number], self.text, self.claim)
-            if self.stop.is_set():
-                return
             state.add({"number": number, **verdict})
             verdict.pop("hash", None)
             with self.lock:
                 verdicts[number] = verdict
-            killed = sum(item["verdict"] == "killed" for item in verdicts.values())
+                killed = sum(item["verdict"] == "killed" for item in verdicts.values())
             self.progress.show(f"{len(verdicts)} of {len(self.order)} mutants, {killed} killed")
-        with ThreadPoolExecutor(self.options.jobs) as pool:
-            waiting = [pool.submit(one, number) for number in self.order
-                       if number not in verdicts]
-            try:
-                for item in waiting:
-                    item.result()
-            except BaseException:
-                self.stop.set()
-                process.kill_all()
-                raise
+        process.at_once(self.options.jobs, one,
+                        [number for number in self.order if number not in verdicts])
 
 
 def read_options(words):
     """tools/commands/adequacy.c has checked them, and has the help."""
     parser = argparse.ArgumentParser(allow_abbrev=False, prog="buzzer adequacy")
     parser.add_argument("file", nargs="?")
-    for name in ("build", "out", "resume"):
+    for name in ("build", "out", "resume", "html", "junit"):
         parser.add_argument(f"--{name}")
-    for name in ("scenario", "variant"):
+    for name in ("scenario", "variant", "plugin"):
         parser.add_argument(f"--{name}", action="append", default=[])
     for name, default in (("runs", 10000), ("seed", 0), ("mutants", 0), ("time", 0),
                           ("jobs", os.cpu_count()), ("threshold", 100)):
@@ -158,6 +145,7 @@ def read_options(words):
         parser.add_argument(f"--{name}", action="store_true")
     parser.add_argument("--buzzer", default="buzzer")
     options = parser.parse_args(words)
+    options.is_drawn = options.time > 0 or options.mutants > 0
     options.kind = "program" if options.program else "test" if options.test else "plugin"
     return options
 
@@ -180,11 +168,11 @@ def run(options, progress):
     work = Work(options, progress)
     work.read()
     builder = Builder(options.file, options.build, folder / "work", options.kind == "plugin")
-    runner = Test() if options.kind == "test" else Buzzer(options.buzzer, options.kind == "plugin")
+    runner = Test() if options.kind == "test" else \
+        Buzzer(options.buzzer, options.kind == "plugin", options.plugin)
     judge = Judge(builder, runner)
     progress.show("the unchanged file ...")
-    with ThreadPoolExecutor(options.jobs) as pool:
-        judge.prepare(work.text, work.probes, options.scenario, options.variant, options.runs, pool)
+    judge.prepare(work.text, work.probes, options)
     own = {"options": {name: getattr(options, name) for name in KEPT},
            "source": hashlib.sha256(work.text).hexdigest(), "code": judge.hash,
            "digests": [campaign.digests for campaign in judge.campaigns]}
@@ -199,28 +187,38 @@ def run(options, progress):
     except KeyboardInterrupt:
         is_interrupted = True
     progress.end()
-    settle(work, verdicts)
-    summary = Summary(work.mutants, verdicts)
-    report = {"file": options.file, "build": options.build, "seed": options.seed,
-              "text": work.text, "summary": summary, "campaigns": judge.campaigns,
-              "left_out": [(campaign.name(), why) for campaign, why in judge.left_out],
-              "runs_text": f"{options.runs} runs" if options.kind != "test" else "the test",
-              "seconds": round(time.monotonic() - start, 1), "interrupted": is_interrupted}
-    code = INTERRUPTED if is_interrupted else OK if summary.killed == summary.judged or \
-        100 * summary.killed >= options.threshold * summary.judged else SURVIVORS
-    document = json.dumps(as_document(report, code), indent=1)
-    (folder / "report.json").write_text(document + "\n", encoding="utf-8")
-    if options.json:
-        print(document)
-    else:
-        print_text(report, sys.stdout)
+    settle(verdicts)
+    report = Report(options.file, work.text, work.mutants, verdicts)
+    report.campaigns, report.left_out, report.options = judge.campaigns, judge.left_out, options
+    report.is_drawn = options.is_drawn
+    report.seconds, report.interrupted = round(time.monotonic() - start, 1), is_interrupted
+    report.exit_code = INTERRUPTED if is_interrupted else OK if \
+        100 * report.killed >= options.threshold * report.judged else SURVIVORS
+    put(report, folder, options)
     if is_interrupted:
         print(f"interrupted; 'buzzer adequacy --resume {shlex.quote(str(folder))}' continues",
               file=sys.stderr)
-    return code
+    return report.exit_code
 
 
-def settle(work, verdicts):
+def put(report, folder, options):
+    document = json.dumps(report.as_document(), indent=1) + "\n"
+    try:
+        write(folder / "report.json", document)
+        for path, text in ((options.html, html), (options.junit, junit)):
+            if path:
+                write(path, text(report))
+        if options.json:
+            sys.stdout.write(document)
+        else:
+            print_text(report, sys.stdout)
+        sys.stdout.flush()
+    except OSError as error:
+        raise Unusable(f"cannot write '{error.filename or 'the standard output'}': "
+                       f"{error.strerror}") from None
+
+
+def settle(verdicts):
     """Of mutants with the same code, the first one is counted, whichever was judged."""
     twins = {}
     for number, verdict in verdicts.items():
@@ -252,7 +250,7 @@ def main(words):
         print("buzzer adequacy: interrupted", file=sys.stderr)
         return INTERRUPTED
     finally:
-        process.kill_all()
+        process.stop()
         process.kill_orphans()
 
 

@@ -2,7 +2,6 @@
 import hashlib
 import json
 import os
-import re
 import shlex
 import shutil
 import struct
@@ -10,12 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mutate import Unusable, apply
-from process import execute
+from process import at_once, execute
 
 FIRST_RUNS = 200     # of every campaign, before the rest of any
 STEP_TIME_MS = 250   # of CPU time: a step of a run takes microseconds
 BUILD_SECONDS = 600
 LATE_FACTOR, LATE_MORE = 10, 20  # a campaign may take so many times what it takes unchanged
+# Options of `run`: the first finding ends it, with no search for a smaller one.
+FIRST_FINDING = ("--no-shrink", "--shrink-steps=1", f"--step-time={STEP_TIME_MS}", "--json",
+                 "--quiet")
 PARSED = {"-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-x", "-std"}
 
 
@@ -65,8 +67,9 @@ def loaded_hash(path):
 
 @dataclass
 class Built:
-    out: Path       # None: it does not compile
-    error: str = ""
+    out: Path        # None: it does not compile
+    error: str = ""  # the line that says why
+    log: str = ""
     hash: str = ""
 
 
@@ -90,9 +93,9 @@ class Builder:
         result = execute(["sh", "-c", command], BUILD_SECONDS, env=self.environment)
         if result.status != 0 or not out.exists():
             lines = [line for line in (result.err + result.out).splitlines() if line.strip()]
-            error = next((line for line in lines if "error" in line), (lines or ["no output"])[0])
-            return Built(None, "it takes too long" if result.is_late else error)
-        return Built(out, "", loaded_hash(out))
+            error = next((line for line in lines if "error:" in line), (lines or ["no output"])[0])
+            return Built(None, "it takes too long" if result.is_late else error, "\n".join(lines))
+        return Built(out, hash=loaded_hash(out))
 
     def clean(self, name):
         shutil.rmtree(self.folder / name, ignore_errors=True)
@@ -121,8 +124,8 @@ class Campaign:
         return part == 1 and self.range(1)[1] == 0
 
     def name(self):
-        words = [self.scenario, *self.options, self.variant, self.primitive, self.order]
-        return " ".join(filter(None, words))
+        kind = ", ".join(filter(None, (self.variant, self.primitive, self.order)))
+        return " ".join([self.scenario, *self.options]) + (f" ({kind})" if kind else "")
 
     def as_dict(self):
         return {"scenario": self.scenario, "options": self.options, "variant": self.variant,
@@ -143,11 +146,13 @@ class Outcome:
 class Buzzer:
     """Runs campaigns with {out} as a plug-in, or as the program."""
 
-    def __init__(self, program, is_plugin):
+    def __init__(self, program, is_plugin, plugins=()):
         self.program, self.is_plugin = program, is_plugin
+        self.plugins = [f"--plugin={path}" for path in plugins]
 
     def words(self, out, *words):
-        return [self.program, *words, "--plugin", out] if self.is_plugin else [out, *words]
+        return [self.program, *words, *self.plugins, "--plugin", out] if self.is_plugin else \
+            [out, *words, *self.plugins]
 
     def listing(self, words):
         result = execute([*words, "--json"], 60)
@@ -156,12 +161,14 @@ class Buzzer:
                            f"{(result.err or result.out).strip()}")
         return json.loads(result.out)
 
-    def campaigns(self, out, wanted, variants, runs):
+    def campaigns(self, out, options):
         """Every scenario, or those wanted ("NAME [OPTION...]"), with every primitive and variant
         that fits, in both orders."""
+        variants = options.variant
         listing = self.listing(self.words(out, "list"))
-        built_in = {item["name"] for item in self.listing([self.program, "list", "variants"])
-                    ["variants"]} if self.is_plugin else set()
+        built_in = {item["name"] for item in self.listing(
+            [self.program, "list", "variants", *self.plugins])["variants"]} \
+            if self.is_plugin else set()
         own = [item for item in listing["variants"] if item["name"] in variants] if variants else \
             [item for item in listing["variants"]
              if item["name"] not in built_in and not item["faults"]]
@@ -171,10 +178,11 @@ class Buzzer:
                            "the plug-in has no variant that declares no fault")
         scenarios = {item["name"]: item["primitives"] for item in listing["scenarios"]}
         found = []
-        for words in [shlex.split(text) for text in wanted] or [[name] for name in scenarios]:
+        for words in [shlex.split(text) for text in options.scenario] or \
+                [[name] for name in scenarios]:
             if not words or words[0] not in scenarios:
                 raise Unusable(f"no scenario '{' '.join(words)}'")
-            found += self.of_scenario(words, scenarios[words[0]], own, runs)
+            found += self.of_scenario(words, scenarios[words[0]], own, options.runs)
         if not found:
             raise Unusable("no scenario fits the variant")
         return found
@@ -193,7 +201,8 @@ class Buzzer:
                 own_runs = int(value) if name == "--runs" and value.isdigit() else own_runs
                 variants = [item for item in variants if item["name"] == value] \
                     if name == "--variant" else variants
-            elif name in ("--seed", "--seeds", "--seed-first", "--time", "--out", "--resume"):
+            elif name in ("--seed", "--seeds", "--seed-first", "--time", "--out", "--resume",
+                          "--shrink-steps", "--step-time", "--shard", "--plugin"):
                 raise Unusable(f"--scenario '{' '.join(words)}': {name} cannot be used here")
             else:
                 options.append(word)
@@ -206,8 +215,7 @@ class Buzzer:
         command = self.words(out, "run", campaign.scenario, *campaign.options, "--order",
                              campaign.order, "--variant", campaign.variant, "--primitive",
                              campaign.primitive, "--seed-first", first, "--runs", runs,
-                             "--step-time", STEP_TIME_MS, "--no-shrink", "--shrink-steps", 1,
-                             "--json", "--quiet")
+                             *FIRST_FINDING)
         environment = {**os.environ, "BUZZER_CONTAIN": "1"}
         if reached is not None:
             environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
@@ -218,49 +226,65 @@ class Buzzer:
     def outcome(result, first):
         if result.is_late:
             return Outcome("hang", "the campaign takes too long")
+        documents = documents_in(result.out)
+        return outcome_of(documents[0], first) if documents else ended(result)
+
+
+def ended(result):
+    """The outcome of a program that has ended without a result."""
+    return Outcome("crash" if result.status < 0 else "error",
+                   (result.err.strip().splitlines() or [f"exit status {result.status}"])[-1])
+
+
+def outcome_of(document, first):
+    """Of what `run --json` has printed."""
+    runs = document.get("runs", 0)
+    done = Outcome(runs=runs, run=first + runs, digest=document.get("digest", ""))
+    if document.get("violations"):
+        violation = document["violations"][0]
+        done.killer, done.message = violation["oracle"], violation["message"]
+        done.token = violation["token"]
+    elif document["exit_code"] != 0:
+        done.killer = "step-limit" if document.get("end") == "step-limit" else \
+            "not-judged" if document["exit_code"] == 5 else "error"
+        done.message = document.get("error") or document.get("not_judged") or \
+            f"exit status {document['exit_code']}"
+    return done
+
+
+def documents_in(text):
+    """The JSON documents of `run` in a text, among whatever else is printed."""
+    decoder, found, at = json.JSONDecoder(), [], 0
+    while (at := text.find("{", at)) >= 0:
         try:
-            document = json.loads(result.out)
+            document, at = decoder.raw_decode(text, at)
+            found += [document] if "exit_code" in document else []
         except ValueError:
-            return Outcome("crash", (result.err.strip().splitlines() or [""])[-1] or
-                           f"the program ended with {result.status}")
-        runs = document.get("runs", 0)
-        done = Outcome(runs=runs, run=first + runs, digest=document.get("digest", ""))
-        if document.get("violations"):
-            violation = document["violations"][0]
-            done.killer, done.message = violation["oracle"], violation["message"]
-            done.token = violation["token"]
-        elif result.status != 0:
-            done.killer = {"step-limit": "step-limit"}.get(document.get("end")) or \
-                ("not-judged" if result.status == 5 else "error")
-            done.message = document.get("error") or document.get("not_judged") or \
-                f"exit status {result.status}"
-        return done
+            at += 1
+    return found
 
 
 class Test:
-    """Runs {out} itself, a test: exit status 0 is all right."""
-    NAMES = re.compile(r"^violation: ([a-z-]+): (.*)", re.MULTILINE)
+    """Runs {out} itself, a test: exit status 0 is all right. Its checks (bz_check) print JSON."""
 
-    def __init__(self, arguments=()):
-        self.arguments = list(arguments)
-
-    def campaigns(self, out, wanted, variants, runs):
-        return [Campaign("", [], "", "", "", 0)]
+    def campaigns(self, out, options):
+        return [Campaign("the test", [], "", "", "", 0)]
 
     def run(self, out, campaign, part, reached=None):
-        environment = dict(os.environ)
+        environment = {**os.environ, "BUZZER_OPTIONS": " ".join(FIRST_FINDING)}
         if reached is not None:
             environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
-        result = execute([out, *self.arguments], campaign.seconds[0], env=environment)
-        done = Outcome()
-        found = self.NAMES.search(result.out + result.err)
+        result = execute([out], campaign.seconds[0], env=environment)
+        outcomes = [outcome_of(document, 0) for document in documents_in(result.out)]
+        done = next((outcome for outcome in outcomes if outcome.killer), None)
         if result.is_late:
-            done.killer = "hang"
-        elif result.status < 0:
-            done.killer = "crash"
-        elif result.status != 0:
-            done.killer, done.message = found.groups() if found else \
-                ("test", f"exit status {result.status}")
+            done = Outcome("hang", "the test takes too long")
+        elif done is None and result.status != 0:
+            done = Outcome("crash" if result.status < 0 else "test",
+                           f"exit status {result.status}")
+        elif done is None:
+            done = Outcome(runs=sum(outcome.runs for outcome in outcomes),
+                           digest=" ".join(outcome.digest for outcome in outcomes))
         return done, result.seconds
 
 
@@ -276,22 +300,22 @@ class Judge:
         self.left_out = []     # (campaign, why): those that do not judge the original
         self.has_marks = False
 
-    def prepare(self, text, probes, wanted, variants, runs, pool):
+    def prepare(self, text, probes, options):
         """Builds the original and runs its campaigns."""
         original = self.builder.build("original", text)
         if original.out is None:
-            raise Unusable(f"the unchanged file does not build: {original.error}")
+            raise Unusable(f"the unchanged file does not build:\n{original.log}")
         self.hash = original.hash
-        self.campaigns = self.runner.campaigns(original.out, wanted, variants, runs)
+        self.campaigns = self.runner.campaigns(original.out, options)
         marked = self.builder.build("marked", probes) if probes else Built(None)
         self.has_marks = marked.out is not None
-        same = list(pool.map(lambda campaign: self.baseline(campaign, original.out, marked.out),
-                             self.campaigns))
+        same = at_once(options.jobs, lambda campaign: self.baseline(
+            campaign, original.out, marked.out), self.campaigns)
         if not all(same):  # the marks disturb it
             self.has_marks = False
             self.left_out = []
-            list(pool.map(lambda campaign: self.baseline(campaign, original.out, None),
-                          self.campaigns))
+            at_once(options.jobs, lambda campaign: self.baseline(campaign, original.out, None),
+                    self.campaigns)
         out_of = [campaign for campaign, _ in self.left_out]
         self.campaigns = [campaign for campaign in self.campaigns if campaign not in out_of]
         if not self.campaigns:
@@ -370,4 +394,6 @@ class Judge:
             return {"verdict": "not-executed", "runs": 0}
         if differs is not None:
             return {"verdict": "unnoticed", "runs": runs, "campaign": differs}
+        if not any(any(campaign.digests) for campaign in self.campaigns):
+            return {"verdict": "unkilled", "runs": runs}  # a test that has no digest
         return {"verdict": "no-difference", "runs": runs}

@@ -6,14 +6,19 @@ import signal
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
-MEMORY_BYTES = 64 << 30  # of address space: each simulated world reserves gigabytes
 
 _running = set()
 _lock = threading.Lock()
+_is_stopped = False
+
+
+class Stopped(Exception):
+    """No command runs any more."""
 
 
 @dataclass
@@ -29,9 +34,6 @@ def begin():
     """Once, before the first command: what every process of ours inherits."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # Criterion's workers leave their group
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    if most == resource.RLIM_INFINITY or most > MEMORY_BYTES:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def _children(pid):
@@ -65,8 +67,11 @@ def kill_orphans():
                 pass
 
 
-def kill_all():
+def stop():
+    """Kills all commands, and lets no other begin."""
+    global _is_stopped
     with _lock:
+        _is_stopped = True
         for process in _running:
             _kill_tree(process.pid)
 
@@ -74,10 +79,12 @@ def kill_all():
 def execute(command, seconds=None, **options):
     """Runs a command, a list of words, to its end, or kills it after so many seconds."""
     start = time.monotonic()
-    process = subprocess.Popen([str(word) for word in command], text=True, errors="replace",
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, start_new_session=True, **options)
     with _lock:
+        if _is_stopped:
+            raise Stopped
+        process = subprocess.Popen([str(word) for word in command], text=True, errors="replace",
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True, **options)
         _running.add(process)
     is_late = False
     try:
@@ -95,4 +102,20 @@ def execute(command, seconds=None, **options):
     finally:
         with _lock:
             _running.discard(process)
+    if _is_stopped:
+        raise Stopped
     return Result(process.returncode, out, err, is_late, time.monotonic() - start)
+
+
+def at_once(jobs, function, items):
+    """Calls a function with every item, so many at a time. The first exception, also Ctrl-C, ends
+    all."""
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(function, item) for item in items]
+        try:
+            return [item.result() for item in waiting]
+        except BaseException:
+            for item in waiting:
+                item.cancel()
+            stop()
+            raise

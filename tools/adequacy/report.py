@@ -1,21 +1,24 @@
 """What the mutants of a file have shown: as text and as JSON."""
 import math
+import textwrap
 from collections import Counter
 
 # The verdicts that are holes, in the order of the report: a title, and what to do.
 HOLES = {
     "not-executed": ("never executed",
-                     "No run of the campaign gets to these lines. Add a scenario that does."),
+                     "No run of the campaigns gets to these lines: add a scenario that does."),
     "no-difference": ("no difference in any run",
-                      "Executed, and every run was as before. Either the change makes no difference "
-                      "at all, or no scenario makes it matter: think of a program that would "
-                      "notice."),
+                      "These were executed, and all runs have the digests that they had before. No "
+                      "scenario makes the change matter, or the change is equivalent. Think of a "
+                      "program that would notice, and add it."),
     "unnoticed": ("a difference that no oracle noticed",
-                  "The runs went another way, and nothing objected. A claim, a check in the scenario "
-                  "or a model is missing, or both ways are right."),
-    "unkilled": ("the test passes", "Add a check that fails."),
+                  "The runs took another course, and nothing objected: add a claim, a check in the "
+                  "scenario, or a model. Both courses may be right."),
+    "unkilled": ("not noticed", "The test passes, and shows no digests of runs."),
 }
 JUDGED = ("killed", *HOLES)
+APART = {"equivalent": "equivalent (the same machine code)", "duplicate": "the same as another",
+         "invalid": "do not compile"}
 Z = 1.959964  # of 95 %
 
 
@@ -30,117 +33,134 @@ def wilson(killed, judged):
     return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
 
 
-class Summary:
-    """The verdicts of all mutants, counted."""
+class Report:
+    """The mutants of a file and their verdicts, counted."""
 
-    def __init__(self, mutants, verdicts):
-        self.mutants = mutants
-        self.verdicts = verdicts  # number -> dictionary
+    def __init__(self, file, text, mutants, verdicts):
+        self.file, self.text, self.mutants, self.verdicts = file, text, mutants, verdicts
         self.counts = Counter(verdict["verdict"] for verdict in verdicts.values())
         self.killed = self.counts["killed"]
         self.judged = sum(self.counts[name] for name in JUDGED)
         self.left = len(mutants) - len(verdicts)
         self.score = self.killed / self.judged if self.judged else None
-        self.interval = wilson(self.killed, self.judged)
+        self.killers = Counter(verdict["oracle"] for verdict in verdicts.values()
+                               if verdict["verdict"] == "killed").most_common()
+        self.runs = sorted(verdict["run"] for verdict in verdicts.values()
+                           if verdict["verdict"] == "killed")
+        # Set by the command.
+        self.campaigns, self.left_out, self.options = [], [], None
+        self.seconds, self.interrupted, self.exit_code = 0, False, 0
+        self.is_drawn = False
 
-    def survivors(self, verdict=None):
-        return [mutant for mutant in self.mutants if mutant.number in self.verdicts
-                and self.verdicts[mutant.number]["verdict"] in ([verdict] if verdict else HOLES)]
+    @property
+    def interval(self):
+        return wilson(self.killed, self.judged) if self.left and self.is_drawn else None
+
+    def verdict(self, mutant):
+        return self.verdicts.get(mutant.number, {"verdict": "not-judged"})
+
+    def having(self, *names):
+        return [mutant for mutant in self.mutants if self.verdict(mutant)["verdict"] in names]
+
+    def score_text(self):
+        if self.score is None:
+            return "no mutant was judged"
+        text = f"{100 * self.score:.1f} % killed ({self.killed} of {self.judged}"
+        if self.interval is None:
+            return text + (f"; {self.left} are not judged)" if self.left else ")")
+        low, high = self.interval
+        return text + f" drawn at random); of all, {100 * low:.0f} to {100 * high:.0f} % (95 %, Wilson)"
+
+    def apart_text(self):
+        return ", ".join(f"{self.counts[name]} {words}" for name, words in APART.items()
+                         if self.counts[name])
+
+    def changed_lines(self, mutant):
+        """The lines with the change, before and after it."""
+        start = self.text.rfind(b"\n", 0, mutant.start) + 1
+        end = self.text.find(b"\n", mutant.end)
+        end = len(self.text) if end < 0 else end
+        old = self.text[start:end].decode(errors="replace")
+        new = (self.text[start:mutant.start] + mutant.after.encode() +
+               self.text[mutant.end:end]).decode(errors="replace")
+        return old.splitlines(), new.splitlines()
+
+    def as_document(self):
+        """Of --json."""
+        return {
+            "file": self.file, "build": self.options.build, "seed": self.options.seed,
+            "campaigns": [campaign.as_dict() for campaign in self.campaigns],
+            "left_out": [{"campaign": campaign.name(), "why": why}
+                         for campaign, why in self.left_out],
+            "score": self.score, "interval": self.interval, "judged": self.judged,
+            "killed": self.killed, "not_judged": self.left,
+            "counts": {name: self.counts[name] for name in (*JUDGED, *APART)},
+            "mutants": [{**mutant.as_dict(), **self.verdict(mutant)} for mutant in self.mutants],
+            "seconds": self.seconds, "interrupted": self.interrupted,
+            "exit_code": self.exit_code,
+        }
 
 
-def plural(number, noun, many=None):
-    return f"{number} {noun if number == 1 else many or noun + 's'}"
-
-
-def changed_lines(text, mutant):
-    """The lines before and after the change, without what they share around it."""
-    start = text.rfind(b"\n", 0, mutant.start) + 1
-    end = text.find(b"\n", mutant.end)
-    end = len(text) if end < 0 else end
-    old = text[start:end].decode(errors="replace")
-    new = (text[start:mutant.start] + mutant.after.encode() + text[mutant.end:end]).decode(
-        errors="replace")
-    return old.splitlines(), new.splitlines()
-
-
-def score_text(summary):
-    if summary.score is None:
-        return "no mutant was judged"
-    text = f"{100 * summary.score:.1f} % killed"
-    if summary.left:
-        low, high = summary.interval
-        text += (f" of {summary.judged} drawn at random; of all, {100 * low:.0f} to "
-                 f"{100 * high:.0f} % (95 %, Wilson)")
-    return text
+def plural(number, noun):
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def print_text(report, out):
-    summary, text = report["summary"], report["text"]
-
-    def line(words=""):
-        print(words, file=out)
-    apart = [f"{summary.counts[name]} {words}" for name, words in (
-        ("equivalent", "equivalent (the same machine code)"),
-        ("duplicate", "the same as another"), ("invalid", "do not compile")) if summary.counts[name]]
-    line(f"{report['file']}: {plural(len(summary.mutants), 'mutant')}, "
-         f"{plural(len(report['campaigns']), 'campaign')} of {report['runs_text']}")
-    if apart:
-        line(f"not counted: {', '.join(apart)}")
-    line(f"score: {score_text(summary)} ({summary.killed} of {summary.judged})")
-    kills = Counter(verdict["oracle"] for verdict in summary.verdicts.values()
-                    if verdict["verdict"] == "killed")
-    if kills:
-        line("killed by: " + ", ".join(f"{name} {count}" for name, count in kills.most_common()))
-        runs = sorted(verdict["run"] for verdict in summary.verdicts.values()
-                      if verdict["verdict"] == "killed")
-        line(f"in run: median {runs[len(runs) // 2]}, last {runs[-1]}")
-    for campaign, why in report["left_out"]:
-        line(f"left out, because the unchanged file proves nothing there: {campaign}: {why}")
+    def line(words="", indent=""):
+        for row in textwrap.wrap(words, 80, subsequent_indent=indent, break_on_hyphens=False,
+                                 break_long_words=False) or [""]:
+            print(row, file=out)
+    line(f"{report.file}: {plural(len(report.mutants), 'mutant')}, each the file with one small "
+         f"change; {plural(len(report.campaigns), 'campaign')}")
+    line(f"score: {report.score_text()}", "  ")
+    if report.apart_text():
+        line(f"not counted: {report.apart_text()}", "  ")
+    if report.killers:
+        line("killed by " + ", ".join(f"{name} {count}" for name, count in report.killers), "  ")
+        line(f"in run {report.runs[len(report.runs) // 2]} (median), at the latest in run "
+             f"{report.runs[-1]} of a campaign")
+    for campaign, why in report.left_out:
+        line(f"left out, as the unchanged file comes to no verdict: {campaign.name()}: {why}", "  ")
+    if report.having(*HOLES):
+        line()
+        line("Runs are deterministic. So a survivor with the same digests made no difference at all "
+             "in these runs, which other mutation tools cannot tell.")
     for name, (title, advice) in HOLES.items():
-        survivors = summary.survivors(name)
+        survivors = report.having(name)
         if survivors:
-            line(f"\n{plural(len(survivors), 'survivor')}: {title}")
+            line()
+            line(f"{plural(len(survivors), 'survivor')}: {title}")
             line(advice)
-        for mutant in survivors:
-            print_survivor(line, report, text, mutant, summary.verdicts[mutant.number])
-    invalid = [mutant for mutant in summary.mutants
-               if summary.verdicts.get(mutant.number, {}).get("verdict") == "invalid"]
+            (print_lines if name == "not-executed" else print_changes)(report, survivors, out)
+    print_invalid(report, line)
+
+
+def print_lines(report, mutants, out):
+    rows = report.text.decode(errors="replace").splitlines()
+    for number, count in sorted(Counter(mutant.line for mutant in mutants).items()):
+        print(f"{report.file}:{number}: {plural(count, 'mutant')}\n    {rows[number - 1].strip()}",
+              file=out)
+
+
+def print_changes(report, mutants, out):
+    for mutant in mutants:
+        seen = report.verdict(mutant).get("campaign")
+        print(f"{report.file}:{mutant.line}: {mutant.words}"
+              f"{f'; first in {seen}' if seen else ''}", file=out)
+        old, new = report.changed_lines(mutant)
+        for row in old:
+            print(f"  - {row}", file=out)
+        for row in new:
+            print(f"  + {row}", file=out)
+
+
+def print_invalid(report, line):
+    invalid = report.having("invalid")
     if invalid:
-        line(f"\n{plural(len(invalid), 'mutant')} that do not compile" +
-             ("; build without -Werror to judge more" if any(
-                 "-Werror" in summary.verdicts[mutant.number]["message"] for mutant in invalid)
-              else ""))
-    for mutant in invalid:
-        line(f"{report['file']}:{mutant.line}: {mutant.words}: "
-             f"{summary.verdicts[mutant.number]['message']}")
-
-
-def print_survivor(line, report, text, mutant, verdict):
-    where = f"; first seen in {verdict['campaign']}" if verdict.get("campaign") else ""
-    line(f"\n{report['file']}:{mutant.line}: {mutant.function}(): {mutant.words}{where}")
-    old, new = changed_lines(text, mutant)
-    for row in old:
-        line(f"  - {row}")
-    for row in new:
-        if row.strip() or len(new) == 1:
-            line(f"  + {row}")
-
-
-def as_document(report, code):
-    """Of --json."""
-    summary = report["summary"]
-    low, high = summary.interval
-    return {
-        "file": report["file"], "build": report["build"], "seed": report["seed"],
-        "campaigns": [campaign.as_dict() for campaign in report["campaigns"]],
-        "left_out": [{"campaign": name, "why": why} for name, why in report["left_out"]],
-        "score": summary.score, "interval": [low, high] if summary.left else None,
-        "judged": summary.judged, "killed": summary.killed, "not_judged": summary.left,
-        "counts": {name: summary.counts[name] for name in (
-            *JUDGED, "equivalent", "duplicate", "invalid")},
-        "mutants": [{**{key: value for key, value in mutant.as_dict().items()
-                        if key != "statement"},
-                     **summary.verdicts.get(mutant.number, {"verdict": "not-judged"})}
-                    for mutant in summary.mutants],
-        "seconds": report["seconds"], "interrupted": report["interrupted"], "exit_code": code,
-    }
+        messages = [report.verdict(mutant)["message"] for mutant in invalid]
+        line()
+        line(f"{plural(len(invalid), 'mutant')} {'does' if len(invalid) == 1 else 'do'} not compile"
+             + ("; more would without -Werror" if any("-Werror" in text for text in messages)
+                else ""))
+        for mutant, message in zip(invalid, messages):
+            line(f"{report.file}:{mutant.line}: {mutant.words}: {message}", "  ")

@@ -25,6 +25,9 @@ extern const struct bz_embedded bz_scenario_templates[];
 /* The commands of `buzzer replay --gdb`: buzzer_gdb.py */
 extern const struct bz_embedded bz_gdb_scripts[];
 
+/* The work of `buzzer adequacy`: each file comes behind those that it imports */
+extern const struct bz_embedded bz_adequacy_scripts[];
+
 /* The templates of `buzzer show`: page.html, player.py */
 extern const struct bz_embedded bz_show_templates[];
 

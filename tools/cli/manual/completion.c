@@ -143,19 +143,13 @@ static const struct {
     const char *name; /* in the help */
     void (*offer)(void);
 } kinds[] = {
-    {"COMMAND", offer_commands},
-    {"DIR", offer_folders},
-    {"ENTRY", offer_entries},
-    {"FILE", offer_files},
-    {"FILE.so", offer_files},
-    {"LIST", offer_reductions},
-    {"NAME=VALUE", offer_parameters},
-    {"P", offer_primitives},
-    {"PYTHON", offer_files},
-    {"S", offer_strategies},
-    {"SCENARIO", offer_scenarios},
-    {"TRACE.json", offer_files},
-    {"V", offer_variants},
+    {"COMMAND", offer_commands}, {"DIR", offer_folders},
+    {"ENTRY", offer_entries},    {"FILE", offer_files},
+    {"FILE.c", offer_files},     {"FILE.so", offer_files},
+    {"LIST", offer_reductions},  {"NAME=VALUE", offer_parameters},
+    {"P", offer_primitives},     {"PYTHON", offer_files},
+    {"S", offer_strategies},     {"SCENARIO", offer_scenarios},
+    {"TRACE.json", offer_files}, {"V", offer_variants},
     {"WINDOWS", offer_windows},
 };
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])

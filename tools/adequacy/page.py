@@ -1,0 +1,105 @@
+"""What the mutants of a file have shown: as a page and as JUnit XML."""
+import os
+from collections import defaultdict
+from html import escape
+from xml.sax.saxutils import quoteattr
+
+from report import APART, HOLES, plural
+
+STYLE = """
+:root { color-scheme: light dark; --good: #dff3df; --bad: #fbdcdc; --never: #fdebc8; --note: #777 }
+@media (prefers-color-scheme: dark) {
+  :root { --good: #16351a; --bad: #4a1c1c; --never: #46360f; --note: #999 } }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em }
+pre, code, summary { font: 13px/1.5 ui-monospace, monospace }
+.row { display: block; white-space: pre-wrap; padding: 0 .5em }
+.row b { color: var(--note); display: inline-block; width: 4em; font-weight: normal }
+.good { background: var(--good) } .bad { background: var(--bad) } .never { background: var(--never) }
+summary { cursor: pointer; white-space: pre-wrap; list-style-position: outside }
+details { margin-left: 1em } details > div { margin: .3em 0 1em 5em }
+td { padding-right: 2em; vertical-align: top }
+.tag { padding: 0 .5em }
+"""
+
+
+def write(path, text):
+    """As a whole, or not at all."""
+    part = f"{path}.part"
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, path)
+
+
+def html(report):
+    on_line = defaultdict(list)
+    for mutant in report.mutants:
+        on_line[mutant.line].append(mutant)
+    rows = report.text.decode(errors="replace").splitlines()
+    source = "\n".join(html_line(report, number, row, on_line[number])
+                       for number, row in enumerate(rows, 1))
+    killers = "".join(f"<tr><td>{escape(name)}<td>{count}" for name, count in report.killers)
+    holes = "".join(f"<tr><td>{report.counts[name]}<td>{title}<td>{advice}"
+                    for name, (title, advice) in HOLES.items() if report.counts[name])
+    campaigns = "".join(f"<li>{escape(campaign.name())}" for campaign in report.campaigns)
+    return f"""<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><title>{escape(report.file)}: adequacy</title>
+<style>{STYLE}</style>
+<h1>{escape(report.file)}</h1>
+<p>A mutant is this file with one small change. A killed mutant fails a campaign; one that survives
+is a fault that the campaigns would miss.
+<p><b>{escape(report.score_text())}</b>{"; not counted: " if report.apart_text() else ""}{
+    report.apart_text()}
+<table>{holes}</table>
+<p><span class="tag good">every mutant of the line is killed</span>
+<span class="tag bad">one survives</span> <span class="tag never">never executed</span>
+<pre>{source}</pre>
+<details><summary>Killed by</summary><table>{killers}</table></details>
+<details><summary>{plural(len(report.campaigns), "campaign")}</summary><ul>{campaigns}</ul></details>
+</html>
+"""
+
+
+def html_line(report, number, row, mutants):
+    judged = [mutant for mutant in mutants if report.verdict(mutant)["verdict"] in
+              ("killed", *HOLES)]
+    names = {report.verdict(mutant)["verdict"] for mutant in judged}
+    colour = "" if not names else "good" if names == {"killed"} else \
+        "never" if names <= {"killed", "not-executed"} else "bad"
+    text = f"<b>{number}</b>{escape(row)}"
+    if colour in ("", "good"):
+        return f'<span class="row {colour}">{text}</span>'
+    survivors = "".join(html_mutant(report, mutant) for mutant in judged
+                        if report.verdict(mutant)["verdict"] != "killed")
+    return (f'<details><summary class="{colour}">{text}</summary><div>{survivors}</div></details>')
+
+
+def html_mutant(report, mutant):
+    verdict = report.verdict(mutant)
+    title, _ = HOLES[verdict["verdict"]]
+    seen = f", first in {verdict['campaign']}" if verdict.get("campaign") else ""
+    _, new = report.changed_lines(mutant)
+    return f"<p>{escape(mutant.words)}: {escape(title + seen)}\n" + "\n".join(map(escape, new))
+
+
+def junit(report):
+    """A case for each mutant; its name does not depend on the verdict."""
+    cases = []
+    for mutant in report.mutants:
+        verdict = report.verdict(mutant)
+        name = verdict["verdict"]
+        if name == "killed":
+            inner = ""
+        elif name in HOLES:
+            old, new = report.changed_lines(mutant)
+            change = "\n".join([f"- {row}" for row in old] + [f"+ {row}" for row in new])
+            inner = f"<failure message={quoteattr(HOLES[name][0])}>{escape(change)}</failure>"
+        else:
+            inner = f"<skipped message={quoteattr(APART.get(name, 'not judged'))}/>"
+        cases.append(f"  <testcase classname={quoteattr(report.file)} name="
+                     + quoteattr(f"{mutant.line}:{mutant.column} {mutant.words}") + f">{inner}"
+                     "</testcase>\n")
+    failures = len(report.having(*HOLES))
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+            f'<testsuite name="adequacy" tests="{len(cases)}" failures="{failures}" errors="0" '
+            f'skipped="{len(cases) - failures - report.killed}" time="{report.seconds}">\n'
+            f'{"".join(cases)}</testsuite>\n')

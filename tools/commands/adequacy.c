@@ -1,0 +1,218 @@
+/* buzzer adequacy: what the campaigns of a pipeline would miss in a file. The work is done by the
+ * Python scripts of tools/adequacy, which are embedded here; this reads the command line. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/campaign/campaign.h"
+#include "tools/cli/cli.h"
+#include "tools/cli/embedded.h"
+#include "tools/cli/options.h"
+#include "traces/lack.h"
+
+#define RUNS_DEFAULT 10000u
+#define WORDS_MAX 256u
+#define WORDS_BEFORE 32u /* python3, the scripts, and options that are given at most once */
+
+/* Turns the embedded texts into modules, none of which a file in this folder can replace. */
+static const char starter[] =
+    "import sys, types\n"
+    "sys.path[:] = [path for path in sys.path if path]\n"
+    "words = sys.argv[1:]\n"
+    "while words[0] != '--':\n"
+    "    name, text = words.pop(0), words.pop(0)\n"
+    "    module = sys.modules[name[:-3]] = types.ModuleType(name[:-3])\n"
+    "    exec(compile(text, 'buzzer/adequacy/' + name, 'exec'), module.__dict__)\n"
+    "sys.exit(module.main(words[1:]))\n";
+
+struct adequacy {
+    const char *file;
+    const char *build;
+    bool is_program;
+    bool is_test;
+    uint64_t runs;
+    uint64_t mutants; /* 0: all */
+    uint64_t seconds; /* 0: no limit */
+    uint64_t seed;
+    uint64_t threshold;
+    uint32_t jobs;
+    const char *out;
+    const char *resume;
+    const char *html;
+    const char *junit;
+    bool is_json;
+    bool is_quiet;
+    const char *repeated[WORDS_MAX]; /* "--scenario=contended" */
+    size_t repeated_count;
+};
+
+/* An option that may be given several times. */
+static void keep(struct bz_parse *state, void *target, const char *name, char *text) {
+    struct adequacy *adequacy = target;
+    char *word = NULL;
+    if (adequacy->repeated_count == WORDS_MAX) {
+        bz_cli_misuse(state, "more than %u options", WORDS_MAX);
+    }
+    bz_lack_check(asprintf(&word, "--%s=%s", name, text) < 0 ? NULL : word, "the options");
+    adequacy->repeated[adequacy->repeated_count++] = word;
+}
+
+static void set_time(struct bz_parse *state, void *target, const char *name, char *text) {
+    ((struct adequacy *)target)->seconds = bz_option_seconds(state, name, text);
+}
+
+static const struct bz_option options[] = {
+    {"build", "SHELL",
+     "Shell command that compiles {source}, a changed copy of FILE.c, into {out}, the plug-in. It "
+     "runs in the current folder; headers beside FILE.c are found",
+     BZ_OPTION_TEXT, offsetof(struct adequacy, build), .is_stored = true, .is_once = true},
+    {"program", NULL,
+     "{out} is a program of Buzzer with the primitive built in: a mutant of it runs",
+     BZ_OPTION_FLAG, offsetof(struct adequacy, is_program), .is_stored = true},
+    {"test", NULL, "{out} is a test, which exits with 0 unless it fails (bz_check)", BZ_OPTION_FLAG,
+     offsetof(struct adequacy, is_test), .is_stored = true},
+    {"scenario", "SCENARIO",
+     "Run this scenario, with the options of 'buzzer run' behind its name: --scenario 'contended "
+     "--order fifo'. May be given several times (default: every scenario that fits, with every "
+     "primitive, in both orders)",
+     BZ_OPTION_PARSED, .is_stored = true, .parse = keep},
+    {"variant", "V",
+     "Implementation under test; may be given several times (default: every one in {out} that "
+     "declares no fault)",
+     BZ_OPTION_PARSED, .is_stored = true, .parse = keep},
+    {"plugin", "FILE.so", "Load this one as well, for its scenarios", BZ_OPTION_PARSED,
+     .is_stored = true, .parse = keep},
+    {"runs", "N", "Runs of each campaign (default 10000)", BZ_OPTION_NUMBER,
+     offsetof(struct adequacy, runs), .is_stored = true, .is_once = true, .least = 1,
+     .most = UINT32_MAX},
+    {"mutants", "N", "Draw so many mutants at random (default: all)", BZ_OPTION_NUMBER,
+     offsetof(struct adequacy, mutants), .is_stored = true, .is_once = true, .least = 1,
+     .most = UINT32_MAX},
+    {"time", "T",
+     "Draw mutants at random for this long: 30s, 5m, 2h. The score has its confidence interval",
+     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
+    {"seed", "N", "Seed of these draws (default 0)", BZ_OPTION_NUMBER,
+     offsetof(struct adequacy, seed), .is_stored = true, .is_once = true, .most = UINT64_MAX},
+    {"jobs", "N", "Commands at a time (default: as many as there are processors)",
+     BZ_OPTION_NUMBER32, offsetof(struct adequacy, jobs), .is_once = true, .least = 1,
+     .most = BZ_JOBS_MAX, .letter = 'j'},
+    {"threshold", "PERCENT", "Exit with 0 if so many of the mutants are killed (default 100)",
+     BZ_OPTION_NUMBER, offsetof(struct adequacy, threshold), .is_once = true, .most = 100},
+    {"out", "DIR", "Folder of the results (default .buzzer/adequacy/FILE.c)", BZ_OPTION_TEXT,
+     offsetof(struct adequacy, out), .is_stored = true, .is_once = true},
+    {"resume", "DIR", "Continue what was interrupted, whose results are in DIR", BZ_OPTION_TEXT,
+     offsetof(struct adequacy, resume), .is_once = true},
+    {"html", "FILE", "Write a page with the source, coloured by what survived", BZ_OPTION_TEXT,
+     offsetof(struct adequacy, html), .is_once = true},
+    {"junit", "FILE", "Write the result as JUnit XML: one case for each mutant", BZ_OPTION_TEXT,
+     offsetof(struct adequacy, junit), .is_once = true},
+    {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct adequacy, is_json)},
+    {"quiet", NULL, "Print no progress", BZ_OPTION_FLAG, offsetof(struct adequacy, is_quiet)},
+    {NULL},
+};
+
+static void check(struct bz_parse *state, void *target) {
+    const struct adequacy *adequacy = target;
+    if (adequacy->resume != NULL) {
+        return;
+    }
+    if (adequacy->file == NULL) {
+        bz_cli_misuse(state, "the file is missing");
+    } else if (adequacy->build == NULL || strstr(adequacy->build, "{source}") == NULL ||
+               strstr(adequacy->build, "{out}") == NULL) {
+        bz_cli_misuse(state, "--build is missing, or lacks {source} or {out}: --build 'cc -shared "
+                             "-fPIC {source} -o {out} $(pkg-config --cflags buzzer-plugin)'");
+    } else if (adequacy->is_program && adequacy->is_test) {
+        bz_cli_misuse(state, "--program and --test exclude each other");
+    }
+}
+
+/* --- python3 ---------------------------------------------------------------------------------- */
+
+static void add_text(const char **words, size_t *count, const char *name, const char *value) {
+    char *word = NULL;
+    if (value != NULL) {
+        bz_lack_check(asprintf(&word, "--%s=%s", name, value) < 0 ? NULL : word, "the options");
+        words[(*count)++] = word;
+    }
+}
+
+static void add_number(const char **words, size_t *count, const char *name, uint64_t value) {
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    add_text(words, count, name, text);
+}
+
+static void add_flag(const char **words, size_t *count, const char *word, bool is_given) {
+    if (is_given) {
+        words[(*count)++] = word;
+    }
+}
+
+static void add_options(const struct adequacy *adequacy, const char **words, size_t *count) {
+    add_text(words, count, "build", adequacy->build);
+    add_flag(words, count, "--program", adequacy->is_program);
+    add_flag(words, count, "--test", adequacy->is_test);
+    add_number(words, count, "runs", adequacy->runs);
+    add_number(words, count, "mutants", adequacy->mutants);
+    add_number(words, count, "time", adequacy->seconds);
+    add_number(words, count, "seed", adequacy->seed);
+    add_number(words, count, "threshold", adequacy->threshold);
+    add_number(words, count, "jobs", adequacy->jobs);
+    add_text(words, count, "out", adequacy->out);
+    add_text(words, count, "resume", adequacy->resume);
+    add_text(words, count, "html", adequacy->html);
+    add_text(words, count, "junit", adequacy->junit);
+    add_flag(words, count, "--json", adequacy->is_json);
+    add_flag(words, count, "--quiet", adequacy->is_quiet);
+}
+
+/* Becomes python3. Returns an exit code after a message. */
+static int start(const struct adequacy *adequacy, const char *command) {
+    const char *words[WORDS_MAX + 2 * WORDS_BEFORE] = {"python3", "-c", starter};
+    char program[PATH_MAX] = "";
+    size_t count = 3;
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    for (const struct bz_embedded *script = bz_adequacy_scripts; script->name != NULL; script++) {
+        words[count++] = script->name;
+        words[count++] = script->text;
+    }
+    words[count++] = "--";
+    add_options(adequacy, words, &count);
+    add_text(words, &count, "buzzer", length > 0 ? program : "buzzer");
+    memcpy(words + count, adequacy->repeated, adequacy->repeated_count * sizeof *words);
+    count += adequacy->repeated_count;
+    words[count++] = "--";
+    words[count] = adequacy->file;
+    execvp(words[0], (char *const *)(uintptr_t)words);
+    return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
+                       errno == ENOENT ? "; on Debian and Ubuntu: apt-get install python3-clang"
+                                       : "");
+}
+
+int bz_command_adequacy(int argc, char **argv) {
+    struct adequacy adequacy = {.runs = RUNS_DEFAULT, .threshold = 100};
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    adequacy.jobs = processors < 1             ? 1
+                    : processors > BZ_JOBS_MAX ? BZ_JOBS_MAX
+                                               : (uint32_t)processors;
+    const struct bz_syntax syntax = {
+        .options = options,
+        .target = &adequacy,
+        .args_doc = "FILE.c",
+        .arguments = &adequacy.file,
+        .arguments_max = 1,
+        .check = check,
+        .doc = "Makes small changes in the source of a primitive, one at a time, builds each of "
+               "these mutants, and runs the campaigns of a pipeline on it. A mutant that survives "
+               "shows what the campaigns would miss. Exit status: 0 every mutant that is not "
+               "equivalent is killed, or --threshold percent, 2 usage, or the unchanged file does "
+               "not build or fails, 4 mutants survive, 5 interrupted."};
+    (void)bz_options_parse(&syntax, argc, argv);
+    return start(&adequacy, argv[0]);
+}
