@@ -2,12 +2,20 @@
 
 #include "primitives/runtime/group.h"
 
+/* Bodies return none of these, unless they say so. */
+#define NO_ENDS (1u << BZ_FAILED | 1u << BZ_INVALID_STATE | 1u << BZ_INVALID_ARGUMENT)
+
 void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args,
                    size_t state_bytes) {
     struct bz_scene *scene = bz_world_alloc(world, state_bytes);
     scene->world = world;
     scene->values = args->values;
+    bz_judge_refuse_ends(world->judge, NO_ENDS);
     return scene;
+}
+
+void bz_scene_may_fail(struct bz_world *world) {
+    bz_judge_refuse_ends(world->judge, NO_ENDS & ~(1u << BZ_FAILED));
 }
 
 bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status) {

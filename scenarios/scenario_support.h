@@ -18,6 +18,9 @@ struct bz_scene {
 /* Zeroed state of `state_bytes`, with world and values set. */
 void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args, size_t state_bytes);
 
+/* Bodies of this program may return BZ_FAILED; otherwise the oracle `status` objects. */
+void bz_scene_may_fail(struct bz_world *world);
+
 /* Sets up `scene->sut` with `permits` permits, or with one for a lock. The rest of a set-up is for
  * when this, or bz_scene_is_set_up() with the status of another object, says true. */
 bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args *args,

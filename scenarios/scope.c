@@ -4,24 +4,28 @@
  * instants, so the inner deadline comes first, or the outer, or both at once, or neither. Meanwhile
  * the canceller strikes. In some rounds a worker cancels itself right before it enters a scope
  * whose deadline has passed. A cancelled worker cleans up inside another scope, which it enters
- * with a cancel request already counted. */
+ * with a cancel request already counted. With `failing`, a body may end by an error of its own,
+ * also when its scope has cancelled it. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS };
+enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS, FAILING };
 
 static const struct bz_param params[] = {
     {"workers", "tasks that sleep inside scopes", 3, 1, 1000},
     {"rounds", "rounds of each worker", 2, 1, 1000},
     {"sleep-ns", "sleeps and deadlines are of 0..sleep-ns", 4, 0, 1000000000},
     {"cancels", "how often the canceller strikes", 2, 0, 1000},
+    {"failing", "1: the body of a scope may fail", 0, 0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"workers", 1, 5, 8}, {"rounds", 1, 4, 8}, {"sleep-ns", 1, 8, 0},
-    {"cancels", 0, 4, 0}, {NULL, 0, 0, 0},
+    {"workers", 1, 5, 8}, {"rounds", 1, 4, 8},  {"sleep-ns", 1, 8, 0},
+    {"cancels", 0, 4, 0}, {"failing", 0, 1, 0}, {NULL, 0, 0, 0},
 };
+
+#define FAILS_OF 4u /* one of so many bodies */
 
 struct scope {
     struct bz_scene scene;
@@ -37,12 +41,19 @@ static enum bz_status nap(struct scope *state) {
     return bz_nap(state->scene.world, draw_ns(state, "sleep-ns"));
 }
 
+/* The result of a body, or its own error. */
+static enum bz_status end_body(struct scope *state, enum bz_status status) {
+    bool fails = state->scene.values[FAILING] == 1 &&
+                 bz_world_draw(state->scene.world, "fails", FAILS_OF) == 1;
+    return fails ? BZ_FAILED : status;
+}
+
 /* Not inline, so that a scope is in no frame when it has ended, and no part of later states. */
 static __attribute__((noinline)) enum bz_status
 sleep_in_new_scope(struct scope *state, struct bz_sut_scope *outer, uint64_t delay_ns) {
     struct bz_sut_scope scope;
     enum bz_status status = bz_sut_scope_enter(&scope, state->scene.world, outer, delay_ns);
-    return status == BZ_OK ? bz_sut_scope_exit(&scope, nap(state)) : status;
+    return status == BZ_OK ? bz_sut_scope_exit(&scope, end_body(state, nap(state))) : status;
 }
 
 /* A sleep with a deadline. The frame with the scope comes to lie on cleared memory. */
@@ -63,7 +74,7 @@ static enum bz_status nested_body(struct scope *state, struct bz_sut_scope *oute
         enum bz_status cleanup = sleep_in_scope(state, outer, draw_ns(state, "cleanup-ns"));
         (void)cleanup; /* the first cancellation continues in any case */
     }
-    return status;
+    return end_body(state, status);
 }
 
 static __attribute__((noinline)) enum bz_status sleep_nested(struct scope *state) { /* as above */
@@ -79,6 +90,16 @@ static enum bz_status sleep_cancelled(struct scope *state) {
     return sleep_in_scope(state, NULL, 0);
 }
 
+/* Outside of all scopes each has taken its own request back, and no other. */
+static void check_requests(const struct scope *state) {
+    const struct bz_world *world = state->scene.world;
+    const struct bz_task *task = bz_loop_current(world->loop);
+    uint32_t count = bz_task_cancelling(task);
+    uint32_t asked = bz_world_asked(world, task);
+    bz_world_assert(world, count == asked || asked == BZ_ASKED_MAX,
+                    "the scopes left %u cancel requests, and %u were not theirs", count, asked);
+}
+
 static enum bz_status worker(void *arg) {
     struct scope *state = arg;
     enum bz_status status = BZ_OK;
@@ -86,7 +107,8 @@ static enum bz_status worker(void *arg) {
         bool cancels_itself = bz_world_draw(state->scene.world, "self", 4) == 1;
         bz_sut_may_wait(state->scene.world);
         status = cancels_itself ? sleep_cancelled(state) : sleep_nested(state);
-        if (status != BZ_OK && status != BZ_TIMED_OUT) {
+        check_requests(state);
+        if (status != BZ_OK && status != BZ_TIMED_OUT && status != BZ_FAILED) {
             break;
         }
     }
@@ -97,7 +119,7 @@ static enum bz_status worker(void *arg) {
         enum bz_status cleanup = sleep_in_scope(state, NULL, draw_ns(state, "cleanup-ns"));
         (void)cleanup; /* as above */
     }
-    return status == BZ_TIMED_OUT ? BZ_OK : status;
+    return status == BZ_TIMED_OUT || status == BZ_FAILED ? BZ_OK : status;
 }
 
 static enum bz_status canceller(void *arg) {

@@ -3,28 +3,40 @@
  * A drawn child fails at a drawn moment: before an acquire, while it holds a permit, or after the
  * release. The group then cancels the siblings wherever they are: in the queue, in the window, or
  * at work. Each gives back what it holds. When the group has ended, a checker takes every permit.
- */
+ *
+ * With `body` the parent's body may wait or fail as well, or the group is cancelled from outside.
+ * Sitters wait until they are cancelled: if nothing else can run, the group owes them that, or the
+ * host cancels the parent. */
 #include "primitives/runtime/group.h"
+#include "primitives/runtime/rules.h"
+#include "primitives/runtime/timer.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { PERMITS, CHILDREN, ROUNDS, HOLD };
+enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000},
     {"children", "tasks of the group", 5, 1, 1000},
     {"rounds", "acquire-release rounds of each child", 2, 1, 1000},
     {"hold", "yields while a permit is held", 2, 0, 1000},
+    {"body", "1: the body may wait or fail, a child may spawn a sibling, and perhaps none fails", 0,
+     0, 1},
+    {"sitters", "further children, which wait until they are cancelled", 0, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8},
-    {"hold", 0, 3, 0},    {NULL, 0, 0, 0},
+    {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8}, {"hold", 0, 3, 0},
+    {"body", 0, 1, 0},    {"sitters", 0, 2, 0},   {NULL, 0, 0, 0},
 };
 
 /* Where in a round the failing child fails. */
 enum moment { BEFORE_ACQUIRE, WHILE_HOLDING, AFTER_RELEASE, MOMENTS };
+
+/* How the body of the parent ends. */
+enum body { AT_ONCE, AFTER_YIELDS, WHEN_CANCELLED, BY_FAILING, BODIES };
+#define BODY_YIELDS 4
 
 struct child {
     struct taskgroup *state;
@@ -36,8 +48,37 @@ struct taskgroup {
     struct bz_group group;
     struct bz_task *parent;
     struct bz_checker checker;
-    struct child children[];
+    struct bz_timer host;
+    uint32_t spawned; /* children */
+    uint32_t running; /* children that have begun and not ended */
+    uint32_t sitting; /* tasks that wait until they are cancelled */
+    uint32_t failed;  /* children, and the body */
+    uint32_t struck;  /* cancels of the parent by the host */
+    bool has_ended;
+    struct child children[]; /* room for a sibling of each, which it may spawn */
 };
+
+static bool has_failed(enum bz_status status) {
+    return status != BZ_OK && status != BZ_CANCELLED;
+}
+
+/* The cancels of the parent that are not the group's. */
+static uint32_t from_outside(const struct taskgroup *state) {
+    return bz_world_asked(state->scene.world, state->parent) + state->struck;
+}
+
+/* Something has happened for which the group has to cancel its children. */
+static bool has_cause(const struct taskgroup *state) {
+    return state->failed > 0 || from_outside(state) > 0;
+}
+
+/* The rules of the runtime (rules.h). */
+static bool takes_back_at_end(const struct bz_world *world) {
+    const struct bz_rules *rules = world->variant->rules;
+    return rules == NULL || rules->group == BZ_GROUP_REARMS;
+}
+
+/* --- the children ----------------------------------------------------------------------------- */
 
 static enum bz_status play_round(const struct child *child, uint64_t round) {
     struct bz_scene *scene = &child->state->scene;
@@ -59,8 +100,18 @@ static enum bz_status play_round(const struct child *child, uint64_t round) {
     return status;
 }
 
-static enum bz_status child_main(void *arg) {
-    const struct child *child = arg;
+/* Waits until its task is cancelled. */
+static enum bz_status sit(struct taskgroup *state) {
+    struct bz_future never;
+    bz_future_init(&never, state->scene.world->loop);
+    state->sitting++;
+    bz_sut_may_wait(state->scene.world);
+    enum bz_status status = bz_future_await(&never);
+    state->sitting--;
+    return status;
+}
+
+static enum bz_status play(const struct child *child) {
     enum bz_status status = BZ_OK;
     uint64_t rounds = (uint64_t)child->state->scene.values[ROUNDS];
     for (uint64_t round = 0; status == BZ_OK && round < rounds; round++) {
@@ -69,37 +120,195 @@ static enum bz_status child_main(void *arg) {
     return status;
 }
 
-static enum bz_status parent(void *arg) {
-    struct taskgroup *state = arg;
+static enum bz_status spawn(struct taskgroup *state, bz_task_fn *fn) {
     struct bz_world *world = state->scene.world;
-    enum bz_status status = bz_group_enter(world->loop, &state->group);
-    if (status != BZ_OK) {
-        return status;
-    }
-    uint32_t count = (uint32_t)state->scene.values[CHILDREN];
-    for (uint32_t index = 0; status == BZ_OK && index < count; index++) {
-        status = bz_scene_spawn_child(world, &state->group, index + 1, child_main,
-                                      &state->children[index]);
-    }
-    status = bz_group_exit(&state->group, status);
-    bool is_fine = status == BZ_OK || status == BZ_FAILED || bz_is_cancelled(world, status);
-    bz_world_assert(world, is_fine, "the group ended with %s", bz_status_word(status));
+    struct child *child = &state->children[state->spawned];
+    enum bz_status status =
+        bz_scene_spawn_child(world, &state->group, state->spawned + 1, fn, child);
+    state->spawned += status == BZ_OK;
+    bool is_fine = status == BZ_OK || (status == BZ_INVALID_STATE && has_cause(state));
+    bz_world_assert(world, is_fine, "a child could not be spawned: %s", bz_status_word(status));
     return status;
 }
 
+static void begin(struct taskgroup *state) {
+    bz_world_assert(state->scene.world, !state->has_ended, "a child outlives its group");
+    state->running++;
+}
+
+static enum bz_status end(struct taskgroup *state, enum bz_status status) {
+    struct bz_world *world = state->scene.world;
+    bool was_asked = bz_world_asked(world, bz_loop_current(world->loop)) > 0;
+    state->running--;
+    state->failed += has_failed(status);
+    bz_world_assert(world, status != BZ_CANCELLED || was_asked || has_cause(state),
+                    "a child was cancelled, although neither the body nor a child has failed");
+    return status;
+}
+
+static enum bz_status sibling_main(void *arg) {
+    const struct child *child = arg;
+    begin(child->state);
+    return end(child->state, play(child));
+}
+
+/* A child may spawn a sibling, unless the group has cancelled it. */
+static void spawn_sibling(struct taskgroup *state, enum bz_status status) {
+    struct bz_world *world = state->scene.world;
+    bool is_aborted =
+        status == BZ_CANCELLED && bz_world_asked(world, bz_loop_current(world->loop)) == 0;
+    if (bz_world_draw(world, "sibling", 2) == 1) {
+        bool is_spawned = spawn(state, sibling_main) == BZ_OK;
+        bz_world_assert(world, !is_spawned || !is_aborted,
+                        "a group that cancels its children let one be spawned");
+    }
+}
+
+static enum bz_status child_main(void *arg) {
+    const struct child *child = arg;
+    begin(child->state);
+    enum bz_status status = play(child);
+    if (child->state->scene.values[BODY] == 1) {
+        spawn_sibling(child->state, status);
+    }
+    return end(child->state, status);
+}
+
+static enum bz_status sitter_main(void *arg) {
+    const struct child *child = arg;
+    begin(child->state);
+    return end(child->state, sit(child->state));
+}
+
+/* --- the parent ------------------------------------------------------------------------------- */
+
+static enum bz_status spawn_all(struct taskgroup *state) {
+    const int64_t *values = state->scene.values;
+    enum bz_status status = BZ_OK;
+    for (int64_t left = values[CHILDREN] + values[SITTERS]; status == BZ_OK && left > 0; left--) {
+        status = spawn(state, left > values[SITTERS] ? child_main : sitter_main);
+        if (status == BZ_OK && values[BODY] == 1) {
+            status = bz_yield_below(state->scene.world, "pace", 2);
+        }
+    }
+    return status;
+}
+
+static enum bz_status body(struct taskgroup *state) {
+    struct bz_world *world = state->scene.world;
+    enum bz_status status = spawn_all(state);
+    if (state->scene.values[BODY] == 0 || status != BZ_OK) {
+        return status;
+    }
+    enum body how = (enum body)bz_world_draw(world, "body", BODIES);
+    if (how == WHEN_CANCELLED) {
+        return sit(state);
+    }
+    if (how != AT_ONCE) {
+        status = bz_yield_below(world, "work", BODY_YIELDS);
+    }
+    return status == BZ_OK && how == BY_FAILING ? BZ_FAILED : status;
+}
+
+/* An error of the body or of a child comes first, then a cancel from outside, which the exit itself
+ * may have received. The count of requests is judged where a group takes its own back at the end.
+ */
+static void check_end(const struct taskgroup *state, enum bz_status of_body,
+                      enum bz_status status) {
+    struct bz_world *world = state->scene.world;
+    uint32_t asked = from_outside(state);
+    enum bz_status due = state->failed > 0 ? BZ_FAILED : of_body;
+    bool is_fine = status == due || (due == BZ_OK && bz_is_cancelled(world, status));
+    bz_world_assert(world, is_fine, "the group ended with %s, and %s was due",
+                    bz_status_word(status), bz_status_word(due));
+    bz_world_assert(world, state->running == 0 && state->group.errors == state->failed,
+                    "the group ended with %u children and counted %u of %u errors", state->running,
+                    state->group.errors, state->failed);
+    uint32_t count = bz_task_cancelling(state->parent);
+    uint32_t again = status == BZ_FAILED && asked > 0; /* it asks for that itself */
+    if (takes_back_at_end(world) && asked < BZ_ASKED_MAX) {
+        bz_world_assert(world, count == asked - again,
+                        "the group left %u cancel requests, and %u were from outside", count,
+                        asked - again);
+    }
+}
+
+/* A group that has ended takes no child and no exit, and a cancel from outside is not lost. */
+static void check_afterwards(struct taskgroup *state, enum bz_status status) {
+    struct bz_world *world = state->scene.world;
+    enum bz_status spawned = bz_group_spawn(&state->group, "late", 0, sitter_main, NULL, NULL);
+    enum bz_status left = bz_group_exit(&state->group, BZ_OK);
+    bz_world_assert(world, spawned == BZ_INVALID_STATE && left == BZ_INVALID_STATE,
+                    "a group that has ended answered %s to spawn and %s to exit",
+                    bz_status_word(spawned), bz_status_word(left));
+    if (takes_back_at_end(world) && bz_task_cancelling(state->parent) > 0 && status == BZ_FAILED) {
+        bz_sut_may_wait(world);
+        status = bz_yield(world->loop);
+        bz_world_assert(world, status == BZ_CANCELLED,
+                        "the cancel of a group that failed came to nothing: the next await "
+                        "returned %s",
+                        bz_status_word(status));
+    }
+}
+
+static enum bz_status parent(void *arg) {
+    struct taskgroup *state = arg;
+    enum bz_status entered = bz_group_enter(state->scene.world->loop, &state->group);
+    bz_world_assert(state->scene.world, entered == BZ_OK, "a task could not enter a group: %s",
+                    bz_status_word(entered));
+    enum bz_status of_body = body(state);
+    of_body = of_body == BZ_INVALID_STATE ? BZ_OK : of_body;
+    state->failed += has_failed(of_body);
+    enum bz_status status = bz_group_exit(&state->group, of_body);
+    state->has_ended = true;
+    check_end(state, of_body, status);
+    if (state->scene.values[BODY] == 1) {
+        check_afterwards(state, status);
+    }
+    return status;
+}
+
+/* Nothing else can run. */
+static void host_looks(struct bz_timer *timer) {
+    struct taskgroup *state = bz_container_of(timer, struct taskgroup, host);
+    timer->fire = NULL; /* if it is a deadlock, the oracle says so */
+    bz_world_assert(state->scene.world, state->sitting == 0 || !has_cause(state),
+                    "the group cancelled neither its children nor its body, although %s",
+                    state->failed > 0 ? "one has failed" : "it was cancelled itself");
+    if (state->sitting > 0) {
+        state->struck += bz_task_cancel(state->parent);
+    }
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
+static void choose_failing(struct taskgroup *state) {
+    struct bz_world *world = state->scene.world;
+    const int64_t *values = state->scene.values;
+    uint64_t failing = bz_world_draw(world, "failing", (uint64_t)values[CHILDREN]);
+    uint64_t moment = bz_world_draw(world, "moment", (uint64_t)values[ROUNDS] * MOMENTS);
+    if (values[BODY] == 0 || bz_world_draw(world, "spared", 2) == 0) {
+        state->children[failing].fails_at = moment;
+    }
+}
+
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
-    uint32_t count = (uint32_t)args->values[CHILDREN];
+    const int64_t *values = args->values;
+    size_t count = (size_t)(2 * values[CHILDREN] + values[SITTERS]);
     struct taskgroup *state =
         bz_scene_new(world, args, sizeof *state + count * sizeof state->children[0]);
-    for (uint32_t index = 0; index < count; index++) {
+    for (size_t index = 0; index < count; index++) {
         state->children[index] = (struct child){.state = state, .fails_at = UINT64_MAX};
     }
-    uint64_t moments = (uint64_t)args->values[ROUNDS] * MOMENTS;
-    uint64_t failing = bz_world_draw(world, "failing", count);
-    state->children[failing].fails_at = bz_world_draw(world, "moment", moments);
-    if (bz_scene_init_permits(&state->scene, args, "permits", args->values[PERMITS])) {
+    bz_scene_may_fail(world);
+    choose_failing(state);
+    if (bz_scene_init_permits(&state->scene, args, "permits", values[PERMITS])) {
         state->parent = bz_scene_spawn(world, "parent", 0, parent, state);
         bz_checker_spawn(&state->checker, &state->scene, &state->parent, 1);
+    }
+    if (values[BODY] == 1 || values[SITTERS] > 0) {
+        bz_timer_init(&state->host, world->loop, host_looks);
+        bz_world_fire_at_rest(world, &state->host);
     }
     return state;
 }

@@ -3,12 +3,13 @@
  * Holders take every permit and sleep until `hold-ns`. Waiters acquire inside a timeout whose
  * deadline is the same instant, plus or minus `slack-ns`. So the deadline comes before the wake-up,
  * in the window after it, or when the waiter already has the permit. An acquire must return BZ_OK
- * or BZ_TIMED_OUT, and the answer must be true: at the end a checker takes every permit. */
+ * or BZ_TIMED_OUT, and the answer must be true: at the end a checker takes every permit. With
+ * `moved` a waiter may move its deadline, and tries to after it has passed. */
 #include "primitives/runtime/timeout.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { PERMITS, WAITERS, ROUNDS, HOLD_NS, SLACK_NS };
+enum { PERMITS, WAITERS, ROUNDS, HOLD_NS, SLACK_NS, MOVED };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one), each with a holder", 1, 1, 1000},
@@ -16,12 +17,13 @@ static const struct bz_param params[] = {
     {"rounds", "attempts of each waiter", 2, 1, 1000},
     {"hold-ns", "how long a permit is held", 100, 1, 1000000000},
     {"slack-ns", "a deadline is off by 0..slack-ns, either way", 1, 0, 1000000000},
+    {"moved", "1: a waiter may move its deadline", 0, 0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
     {"permits", 1, 3, 0},  {"waiters", 1, 6, 12}, {"rounds", 1, 4, 8},
-    {"slack-ns", 0, 3, 0}, {NULL, 0, 0, 0},
+    {"slack-ns", 0, 3, 0}, {"moved", 0, 1, 0},    {NULL, 0, 0, 0},
 };
 
 struct timeout {
@@ -54,12 +56,44 @@ static uint64_t draw_deadline_ns(struct bz_scene *scene) {
     return hold_ns + off_ns;
 }
 
+/* The delay of the deadline, which was perhaps moved. */
+static uint64_t move(struct bz_scene *scene, struct bz_timeout *scope, uint64_t deadline_ns) {
+    if (scene->values[MOVED] == 0 || bz_world_draw(scene->world, "moved", 2) == 0) {
+        return deadline_ns;
+    }
+    deadline_ns = draw_deadline_ns(scene);
+    enum bz_status status = bz_timeout_reschedule(scope, deadline_ns);
+    bz_world_assert(scene->world, status == BZ_OK, "a deadline could not be moved: %s",
+                    bz_status_word(status));
+    return deadline_ns;
+}
+
+/* A deadline that has passed cannot be moved. */
+static enum bz_status end_body(const struct bz_scene *scene, struct bz_timeout *scope,
+                               uint64_t due_ns, enum bz_status status) {
+    if (bz_timeout_expired(scope)) {
+        enum bz_status moved = bz_timeout_reschedule(scope, 1);
+        bz_world_assert(scene->world,
+                        moved == BZ_INVALID_STATE && bz_loop_now_ns(scene->world->loop) >= due_ns,
+                        "a deadline came early, or was moved when it had passed");
+    }
+    return status;
+}
+
 /* Not inline, so that the scope is in no frame when it has ended, and no part of later states. */
 static __attribute__((noinline)) enum bz_status acquire_until(struct bz_scene *scene,
                                                               uint64_t deadline_ns) {
     struct bz_timeout scope;
     enum bz_status status = bz_timeout_enter(scene->world->loop, &scope, deadline_ns);
-    return status == BZ_OK ? bz_timeout_exit(&scope, bz_sut_acquire(&scene->sut)) : status;
+    if (status != BZ_OK) {
+        return status;
+    }
+    uint64_t due_ns = bz_loop_now_ns(scene->world->loop) + move(scene, &scope, deadline_ns);
+    status = bz_timeout_exit(&scope, end_body(scene, &scope, due_ns, bz_sut_acquire(&scene->sut)));
+    bool has_expired = bz_timeout_expired(&scope);
+    bz_world_assert(scene->world, status != BZ_TIMED_OUT || has_expired,
+                    "a timeout that has not expired returned timed-out");
+    return status;
 }
 
 static enum bz_status acquire_in_time(struct bz_scene *scene) {

@@ -175,6 +175,8 @@ static void note_strike(struct bz_judge *judge, const struct bz_event *event) {
     }
 }
 
+#define ASKED_MAX 127u /* it has 7 bits */
+
 /* Fills in where the cancel strikes, before the shadow state changes. */
 static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     struct bz_shadow *shadow = &judge->shadow;
@@ -191,6 +193,10 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     task->cancels++;
     task->op_requests += task->op_requests < UINT8_MAX;
     bool is_by_loop = shadow->running == 0 && judge->injected_step != judge->step;
+    bool is_by_helper = shadow->running != 0 && shadow->tasks[shadow->running].is_helper;
+    if (!is_by_loop && !is_by_helper && task->asked < ASKED_MAX) {
+        task->asked++;
+    }
     task->may_answer =
         is_by_loop && (shadow->objects[task->object].claims & BZ_CLAIM_OWN_DEADLINES) != 0;
     if (task->is_live) { /* it loses its place in the line */
@@ -213,7 +219,29 @@ static void on_uncancel(struct bz_shadow_task *task, uint32_t requests_left,
     }
 }
 
+/* A task of the program has ended in another way than most: with a status that it has from an
+ * operation, or from the program. */
+static __attribute__((noinline, cold)) void judge_end(struct bz_judge *judge, uint32_t id,
+                                                      enum bz_status status) {
+    const struct bz_shadow *shadow = &judge->shadow;
+    uint32_t refused = (uint32_t)shadow->refused_ends | 1u << BZ_NO_MEMORY;
+    for (uint32_t number = 1; number <= shadow->object_count; number++) {
+        if ((shadow->objects[number].claims & BZ_CLAIM_MAY_FAIL) != 0) {
+            refused &= ~(1u << BZ_FAILED);
+        }
+    }
+    if (!shadow->tasks[id].is_helper && status < BZ_STATUS_COUNT) {
+        bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_ANSWERED,
+                                                  .task = id,
+                                                  .status = status,
+                                                  .numbers = {~refused, (uint64_t)BZ_OP_NONE}});
+    }
+}
+
 static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status status) {
+    if (__builtin_expect(status > BZ_CANCELLED, 0)) {
+        judge_end(judge, id, status);
+    }
     struct bz_shadow *shadow = &judge->shadow;
     shadow->tasks[id].phase = BZ_PHASE_DONE;
     shadow->running = shadow->running == id ? 0 : shadow->running;
@@ -295,6 +323,10 @@ void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper) 
     if (is_task(judge, "bz_judge_set_helper()", task)) {
         bz_shadow_set_helper(&judge->shadow, task, is_helper);
     }
+}
+
+void bz_judge_refuse_ends(struct bz_judge *judge, uint32_t statuses) {
+    judge->shadow.refused_ends = statuses;
 }
 
 void bz_judge_protect(struct bz_judge *judge, uint32_t task) {

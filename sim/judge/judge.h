@@ -196,6 +196,10 @@ uint32_t bz_judge_spawn(struct bz_judge *judge, const char *name, uint32_t index
  * can run or sleeps, except for objects with BZ_CLAIM_UNAIDED. At first no task is a helper. */
 void bz_judge_set_helper(struct bz_judge *judge, uint32_t task, bool is_helper);
 
+/* No task of the program ends with one of these statuses, bits 1 << enum bz_status: its bodies do
+ * not return them. The oracle `status` judges that, and BZ_NO_MEMORY in any case. In the set-up. */
+void bz_judge_refuse_ends(struct bz_judge *judge, uint32_t statuses);
+
 /* No cancel is injected into the task: an outside cancel would make no sense there. */
 void bz_judge_protect(struct bz_judge *judge, uint32_t task);
 

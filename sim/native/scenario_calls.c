@@ -36,6 +36,10 @@ bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task) {
     return bz_shadow_waits_on(look_at(world, task));
 }
 
+uint32_t bz_world_asked(const struct bz_world *world, const struct bz_task *task) {
+    return look_at(world, task)->asked;
+}
+
 void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
     bz_judge_set_helper(world->judge, task->actor.id, false);
 }

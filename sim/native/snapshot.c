@@ -69,6 +69,7 @@ static void forget_steps(struct bz_native *native) {
     judge->point_step = 0;
     judge->progress_step = 0;
     judge->clock_step = 0;
+    judge->injected_step = 0;
     bz_tape_clear(&judge->tape);
     native->marked_step = UINT32_MAX;
 }

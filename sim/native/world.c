@@ -402,7 +402,8 @@ static inline __attribute__((always_inline)) struct bz_handle *take(struct bz_na
  * often it is cancelled. */
 static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) {
     const struct bz_shadow *shadow = &native->world.judge->shadow;
-    return native->rest_timer != NULL && !native->world.judge->is_stopped &&
+    return native->rest_timer != NULL && native->rest_timer->fire != NULL &&
+           !native->world.judge->is_stopped &&
            shadow->unfinished > bz_shadow_count_waiting_on(shadow) &&
            bz_timer_arm_now(native->rest_timer);
 }

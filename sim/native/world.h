@@ -146,6 +146,11 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
  * (sim/variant/callback.h). It learns of the request when the wait is over. */
 bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task);
 
+/* How many cancels of the task were accepted in its life that came from tasks of the program or
+ * from outside: not from timers, callbacks, or tasks of the variant. Exact below BZ_ASKED_MAX. */
+#define BZ_ASKED_MAX 127u
+uint32_t bz_world_asked(const struct bz_world *world, const struct bz_task *task);
+
 /* True if the running task has not been suspended since the mark was set. (Step numbers do not
  * tell: a search goes back and forth between steps.) */
 void bz_world_mark_step(struct bz_world *world);
@@ -160,7 +165,7 @@ enum bz_status bz_world_sleep(const struct bz_world *world, uint64_t delay_ns) B
 
 /* A timer of the program's own that fires whenever nothing else can run, now or later, and tasks of
  * the program have not ended, unless each of these waits on (bz_world_waits_on()). It may cancel a
- * task that is meant to wait forever. In the set-up. */
+ * task that is meant to wait forever. In the set-up. A `fire` of NULL ends that. */
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
 /* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that

@@ -1,4 +1,5 @@
-/* status: an operation returned a status that it may not return, or not now.
+/* status: an operation returned a status that it may not return, or not now; or a task ended with
+ * one that it cannot have.
  *
  *     any operation  BZ_OK; BZ_NO_MEMORY if the run was refused memory
  *     that may wait  BZ_CANCELLED and BZ_TIMED_OUT after a cancel request (judged by
@@ -7,6 +8,7 @@
  *                    plain semaphore that has no space for one more permit
  *     condition      BZ_NOT_HELD from wait and notify if no task holds the lock
  *     barrier        BZ_BROKEN if it was aborted or reset
+ *     end of a task  not BZ_NO_MEMORY, nor what the program rules out
  *     queue          BZ_CLOSED after a shutdown; BZ_EMPTY and BZ_FULL from a try, see below;
  *                    BZ_INVALID_STATE from task_done (judged by misuse)
  *
@@ -62,6 +64,11 @@ static inline const char *status_text(enum bz_status status, enum bz_op op, bool
         return op == BZ_OP_RELEASE                      ? "the task holds a permit"
                : op == BZ_OP_WAIT || op == BZ_OP_NOTIFY ? "somebody holds the lock"
                                                         : "it needs no lock";
+    case BZ_FAILED:
+    case BZ_INVALID_STATE:
+    case BZ_INVALID_ARGUMENT:
+        return op == BZ_OP_NONE ? "no task of this program returns it"
+                                : "this operation has no such result";
     case BZ_NO_MEMORY:
         return "no memory was refused";
     case BZ_BROKEN:
@@ -109,6 +116,12 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
     char list[BZ_STATUSES_BYTES];
     const char *status = bz_status_name(moment->status);
     bool has_object = moment->object != 0;
+    if (op == BZ_OP_NONE) {
+        bz_judge_violate(judge, "status", moment->task, 0, "%s ended with %s, but %s",
+                         bz_task_label(judge, moment->task).text, status,
+                         status_text(moment->status, op, false));
+        return;
+    }
     snprintf(number, sizeof number, "status %d", (int)moment->status);
     status_list(allowed, list, sizeof list);
     bz_judge_violate(judge, "status", moment->task, moment->object,
@@ -122,5 +135,5 @@ static inline void status_judges(struct bz_judge *judge, const struct bz_moment 
 
 #endif
 
-ORACLE(status, "status", "an operation returned a status that it may not return here",
+ORACLE(status, "status", "an operation or a task ended with a status that is not possible here",
        "An operation may return only the statuses that its contract names.")

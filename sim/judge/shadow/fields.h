@@ -69,7 +69,9 @@ TASK(bool, cancelled_in_op, , EVENTS CALLS, OP, DATA)
 TASK(bool, was_granted, , EVENTS, OP, DATA) /* woken for what it waits for, inside the operation */
 TASK(bool, took_back, , CALLS, NEVER, DATA) /* its last release lowered the holders */
 TASK(bool, gave_up, , CALLS, NEVER, DATA) /* and lowered its own holdings */
-TASK(bool, tries, , OBJECTS, ALWAYS, DATA) /* its put or get must not wait */
+TASK(bool, tries, :1, OBJECTS, ALWAYS, DATA) /* its put or get must not wait */
+/* requests accepted from tasks of the program and from outside; 127: as many or more */
+TASK(uint8_t, asked, :7, EVENTS, ALWAYS, DATA)
 /* further statuses that the operation may return, as bits */
 TASK(uint16_t, excused, , CALLS, ALWAYS, DATA)
 /* next_step at the call of the operation; UINT32_MAX: before */

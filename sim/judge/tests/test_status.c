@@ -1,5 +1,6 @@
 /* status: what an operation may return, and when. scenarios/tests/test_status.c has every status of
  * every operation. */
+#include "sim/judge/tests/teller.h"
 #include "sim/tests/toys.h"
 
 #define EXACT (BZ_CLAIM_FIFO | BZ_CLAIM_TAKES_AT_RETURN)
@@ -65,6 +66,46 @@ Test(status, fires_when_a_holder_may_not_release) {
     toy_fails(&refusing_toy, 1, STAGE_SCRIPTS("acquire ~release"), "a", "status", 1,
               "release of 'table' returned not-held to a, but the task holds a permit");
     toy_passes(&refusing_toy, 1, STAGE_SCRIPTS("~release"), "a");
+}
+
+/* --- the end of a task ------------------------------------------------------------------------ */
+
+static bool yes(void *source) {
+    (void)source;
+    return true;
+}
+
+/* A task ends with a status in a run whose program rules some out. `fragment` NULL: that is fine.
+ */
+static void ends(enum bz_status status, uint32_t refused, uint32_t claims, bool has_memory,
+                 const char *fragment) {
+    const struct bz_judge_config config = {.strategy = &bz_strategy_fifo,
+                                           .memory_was_refused = has_memory ? NULL : yes};
+    struct teller teller;
+    begin(&teller, &config, claims, 1, false);
+    bz_judge_refuse_ends(teller.judge, refused);
+    begin_step(teller.judge, "+a");
+    bz_judge_event(teller.judge, BZ_EVENT_EXIT, 1, status, 0);
+    bz_judge_end_step(teller.judge);
+    const struct bz_violation *violation = bz_judge_violation(teller.judge);
+    if (fragment == NULL) {
+        cr_assert_null(violation->oracle, "%s", violation->message);
+    } else {
+        cr_assert_str_eq(violation->oracle, "status");
+        cr_assert_str_eq(violation->message, fragment);
+        cr_assert_eq(violation->step, 1);
+    }
+    bz_judge_destroy(teller.judge);
+}
+
+Test(status, fires_at_the_end_of_a_task) {
+    uint32_t failed = 1u << BZ_FAILED;
+    ends(BZ_NO_MEMORY, 0, 0, true, "a ended with no-memory, but no memory was refused");
+    ends(BZ_NO_MEMORY, 0, 0, false, NULL);
+    ends(BZ_FAILED, 0, 0, true, NULL);
+    ends(BZ_FAILED, failed, 0, true, "a ended with failed, but no task of this program returns it");
+    ends(BZ_FAILED, failed, BZ_CLAIM_MAY_FAIL, true, NULL);
+    ends(BZ_TIMED_OUT, failed, 0, true, NULL);
 }
 
 /* --- queues ----------------------------------------------------------------------------------- */
