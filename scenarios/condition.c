@@ -1,10 +1,11 @@
 /* condition: consumers wait for tokens that producers add.
  *
  * A producer takes the lock, adds a drawn number of tokens, notifies as many waiters, or sometimes
- * all, and keeps the lock for some yields. So a notified consumer finds the lock taken, and can be
- * cancelled between the notification and the lock. A consumer waits while there is no token, then
- * takes one; sometimes inside a timeout whose deadline falls among the producers' sleeps. Adding
- * and taking read before a yield and write after it, so a second task inside would do harm.
+ * all, or twice, and keeps the lock for some yields. So a notified consumer finds the lock taken,
+ * and can be cancelled between the notification and the lock. A consumer waits while there is no
+ * token, then takes one; sometimes inside a timeout whose deadline falls among the producers'
+ * sleeps. Adding and taking read before a yield and write after it, so a second task inside would
+ * do harm.
  *
  * When the last producer has ended, a callback starts a closer, which notifies all: consumers take
  * what is left and leave. If the closer is cancelled, another one is started. An intruder waits and
@@ -15,7 +16,7 @@
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { CONSUMERS, PRODUCERS, ROUNDS, BATCH, HOLD, PACE_NS, PATIENCE, CANCELS, INTRUSIONS };
+enum { CONSUMERS, PRODUCERS, ROUNDS, BATCH, HOLD, PACE_NS, PATIENCE, CANCELS, INTRUSIONS, TWICE };
 
 static const struct bz_param params[] = {
     {"consumers", "tasks that wait for tokens", 3, 1, 1000},
@@ -28,12 +29,14 @@ static const struct bz_param params[] = {
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"intrusions", "how often a task without the lock waits or notifies", 1, 0, 1000},
+    {"twice", "1: some producers notify twice in one step", 0, 0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"consumers", 1, 5, 8}, {"producers", 1, 3, 0}, {"rounds", 1, 3, 8},     {"batch", 1, 3, 0},
-    {"hold", 0, 3, 0},      {"cancels", 0, 3, 0},   {"intrusions", 0, 2, 0}, {NULL, 0, 0, 0},
+    {"consumers", 1, 5, 8},  {"producers", 1, 3, 0}, {"rounds", 1, 3, 8},
+    {"batch", 1, 3, 0},      {"hold", 0, 3, 0},      {"cancels", 0, 3, 0},
+    {"intrusions", 0, 2, 0}, {"twice", 0, 1, 0},     {NULL, 0, 0, 0},
 };
 
 struct condition {
@@ -61,6 +64,11 @@ static void notify(struct condition *state, uint32_t count) {
 
 /* --- producers, and the closer ---------------------------------------------------------------- */
 
+static void notify_some_or_all(struct condition *state, uint64_t some) {
+    bool is_for_all = bz_world_draw(state->scene.world, "for-all", 4) == 3;
+    notify(state, is_for_all ? BZ_NOTIFY_ALL : (uint32_t)some);
+}
+
 static enum bz_status produce(struct condition *state) {
     struct bz_world *world = state->scene.world;
     uint64_t batch = 1 + bz_world_draw(world, "batch", (uint64_t)state->scene.values[BATCH]);
@@ -71,8 +79,10 @@ static enum bz_status produce(struct condition *state) {
     }
     state->tokens = before + batch;
     state->made += batch;
-    bool is_for_all = bz_world_draw(world, "for-all", 4) == 3;
-    notify(state, is_for_all ? BZ_NOTIFY_ALL : (uint32_t)batch);
+    notify_some_or_all(state, batch);
+    if (state->scene.values[TWICE] != 0 && bz_world_draw(world, "twice", 2) == 1) {
+        notify_some_or_all(state, 1);
+    }
     return bz_yield_below(world, "hold", state->scene.values[HOLD] + 1);
 }
 

@@ -3,11 +3,12 @@
  * Each worker does `rounds` rounds: acquire, `hold` yields, release. It draws a key and arrives
  * after 0..arrival yields. Or, drawn, it comes back at once with the key that it has just released,
  * while the worker woken for that key has not resumed. The canceller strikes workers inside
- * acquire. At the end no task uses a key, and the pool must keep none. */
+ * acquire. With `distance`, keys differ in high bits alone, as in one bucket of a hash table. At
+ * the end no task uses a key, and the pool must keep none. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER };
+enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER, DISTANCE };
 
 static const struct bz_param params[] = {
     {"keys", "keys that the workers share", 2, 1, 1000},
@@ -18,13 +19,14 @@ static const struct bz_param params[] = {
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
+    {"distance", "keys are multiples of 2^distance, as for one bucket of a table", 0, 0, 32},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"keys", 1, 4, 0}, {"workers", 2, 8, 12}, {"rounds", 1, 4, 8},
-    {"hold", 0, 2, 0}, {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
-    {NULL, 0, 0, 0},
+    {"keys", 1, 4, 0},     {"workers", 2, 8, 12}, {"rounds", 1, 4, 8},
+    {"hold", 0, 2, 0},     {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
+    {"distance", 0, 8, 0}, {NULL, 0, 0, 0},
 };
 
 struct pool {
@@ -74,6 +76,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_scene_new(world, args, sizeof *pool + (size_t)count * sizeof pool->workers[0]);
     if (bz_scene_is_set_up(
             world, bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]))) {
+        pool->sut.key_shift = (uint32_t)args->values[DISTANCE];
         bz_scene_spawn_alike(world, pool->workers, count, "worker", worker, pool);
         struct bz_canceller *canceller =
             bz_canceller_spawn(world, pool->workers, count, 1u << BZ_OP_ACQUIRE,

@@ -24,11 +24,17 @@ enum {
     WORK,
     TRIES,
     PATIENCE,
-    CANCELS
+    CANCELS,
+    MOVES
 };
 
 #define NO_SHUTDOWN 0
 #define IMMEDIATE 2
+
+/* Bits of `moves`. */
+#define BURSTS 1
+#define REPORTS 2
+#define BURST_ITEMS 20 /* more than an unbounded queue reserves at first */
 
 static const struct bz_param params[] = {
     {"producers", "tasks that put", 2, 1, 1000},
@@ -44,13 +50,17 @@ static const struct bz_param params[] = {
     {"tries", "attempts of each newcomer", 2, 1, 1000},
     {"patience", "newcomers, canceller and shutdown wait 0..patience-1 yields", 6, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
+    {"moves",
+     "newcomers also 1: put 20 items at once, and there is no bound; 2: report an item of "
+     "others as done; 3: both",
+     0, 0, 3},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
     {"producers", 1, 4, 8}, {"consumers", 1, 4, 8}, {"newcomers", 0, 2, 0}, {"items", 1, 4, 12},
     {"kind", 0, 2, 0},      {"maxsize", 0, 4, 0},   {"shutdown", 0, 2, 0},  {"work", 0, 2, 0},
-    {"tries", 1, 3, 0},     {"cancels", 0, 3, 0},   {NULL, 0, 0, 0},
+    {"tries", 1, 3, 0},     {"cancels", 0, 3, 0},   {"moves", 0, 3, 0},     {NULL, 0, 0, 0},
 };
 
 struct queue {
@@ -82,8 +92,10 @@ static void say_done(struct queue *queue) {
     }
     enum bz_status status = bz_sut_queue_task_done(&queue->sut);
     queue->dones += status == BZ_OK;
-    bz_world_assert(queue->scene.world, status == BZ_OK, "the task_done of an item was refused: %s",
-                    bz_status_word(status));
+    /* A newcomer may have reported it. */
+    bool may_be_done = (queue->scene.values[MOVES] & REPORTS) != 0 && status == BZ_INVALID_STATE;
+    bz_world_assert(queue->scene.world, status == BZ_OK || may_be_done,
+                    "the task_done of an item was refused: %s", bz_status_word(status));
 }
 
 /* --- who puts and who gets -------------------------------------------------------------------- */
@@ -127,6 +139,22 @@ static void try_once(struct queue *queue) {
     }
 }
 
+static void move_once(struct queue *queue) {
+    struct bz_world *world = queue->scene.world;
+    int64_t moves = queue->scene.values[MOVES];
+    enum bz_status status = BZ_OK;
+    if ((moves & BURSTS) != 0 && bz_world_draw(world, "bursts", 3) == 2) {
+        for (uint32_t left = BURST_ITEMS; status == BZ_OK && left > 0; left--) {
+            status = bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
+            queue->puts += status == BZ_OK;
+        }
+    }
+    bool has_some = queue->dones < queue->puts && queue->sut.judged.unfinished > 0;
+    if ((moves & REPORTS) != 0 && has_some && bz_world_draw(world, "reports", 3) == 2) {
+        say_done(queue);
+    }
+}
+
 static enum bz_status newcomer(void *arg) {
     struct queue *queue = arg;
     enum bz_status status = BZ_OK;
@@ -134,6 +162,7 @@ static enum bz_status newcomer(void *arg) {
         status = be_patient(queue, "arrival");
         if (status == BZ_OK) {
             try_once(queue);
+            move_once(queue);
         }
     }
     return status;
@@ -254,10 +283,11 @@ static void spawn_all(struct queue *queue) {
 static enum bz_status init_queue(struct queue *queue) {
     const int64_t *values = queue->scene.values;
     enum bz_queue_order order = (enum bz_queue_order)values[KIND];
+    uint32_t maxsize = (values[MOVES] & BURSTS) != 0 ? 0 : (uint32_t)values[MAXSIZE];
     enum bz_status status = BZ_INVALID_ARGUMENT;
     for (;;) {
-        status = bz_sut_queue_init(&queue->sut, queue->scene.world, "items", "slots", order,
-                                   (uint32_t)values[MAXSIZE]);
+        status =
+            bz_sut_queue_init(&queue->sut, queue->scene.world, "items", "slots", order, maxsize);
         if (status != BZ_INVALID_ARGUMENT || order == BZ_QUEUE_ORDER_FIFO) {
             return status;
         }

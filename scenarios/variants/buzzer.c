@@ -91,8 +91,8 @@ static const struct bz_permit_ops lock_ops = {
     .view = lock_view,
 };
 
+/* Not soiled: a bound that its init forgets is 0, not a number that no release reaches. */
 static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    soil(instance, sizeof(struct bz_semaphore));
     bz_semaphore_init(instance, loop, permits);
     return BZ_OK;
 }
@@ -123,6 +123,7 @@ static void semaphore_view(void *instance, struct bz_permit_view *view) {
 /* --- event ------------------------------------------------------------------------------------ */
 
 static enum bz_status event_init(void *instance, struct bz_loop *loop) {
+    soil(instance, sizeof(struct bz_sync_event));
     bz_sync_event_init(instance, loop);
     return BZ_OK;
 }
@@ -156,19 +157,30 @@ struct condition {
 
 static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     struct condition *pair = instance;
+    soil(instance, sizeof *pair);
     bz_lock_init(&pair->lock, loop);
     bz_condition_init(&pair->condition, &pair->lock);
     return BZ_OK;
 }
 
+static bool was_asked(void *arg) {
+    bool *asked = arg;
+    bool before = *asked;
+    *asked = true;
+    return before;
+}
+
+/* One wait, and the loop around it: what it waits for holds when it is asked again. */
 static enum bz_status condition_wait(void *instance) {
     struct condition *pair = instance;
-    return bz_condition_wait(&pair->condition);
+    bool asked = false;
+    return bz_condition_wait_for(&pair->condition, was_asked, &asked);
 }
 
 static enum bz_status condition_notify(void *instance, uint32_t count) {
     struct condition *pair = instance;
-    return bz_condition_notify(&pair->condition, count);
+    return count == UINT32_MAX ? bz_condition_notify_all(&pair->condition)
+                               : bz_condition_notify(&pair->condition, count);
 }
 
 static uint32_t condition_queued(void *instance) {
@@ -190,6 +202,7 @@ static const struct bz_condition_ops condition_ops = {
 /* --- barrier ---------------------------------------------------------------------------------- */
 
 static enum bz_status barrier_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    soil(instance, sizeof(struct bz_barrier));
     return bz_barrier_init(instance, loop, parties);
 }
 
@@ -218,15 +231,18 @@ static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_q
     static_assert((int)BZ_QUEUE_ORDER_LIFO == BZ_QUEUE_LIFO &&
                       (int)BZ_QUEUE_ORDER_PRIORITY == BZ_QUEUE_PRIORITY,
                   "an order is a kind");
+    soil(instance, sizeof(struct bz_queue));
     return bz_queue_init(instance, loop, (enum bz_queue_kind)order, maxsize);
 }
 
 static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
-    return bz_queue_put_priority(instance, value, priority);
+    return priority == 0 ? bz_queue_put(instance, value)
+                         : bz_queue_put_priority(instance, value, priority);
 }
 
 static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t priority) {
-    return bz_queue_try_put_priority(instance, value, priority);
+    return priority == 0 ? bz_queue_try_put(instance, value)
+                         : bz_queue_try_put_priority(instance, value, priority);
 }
 
 static void queue_shutdown(void *instance, bool is_immediate) {
@@ -260,8 +276,12 @@ static const struct bz_queue_ops queue_ops = {
 
 /* --- pool ------------------------------------------------------------------------------------- */
 
+/* With this seed keys 0, 1 and 2 share a bucket, and so do 3 and 4. */
+#define POOL_SEED 276
+
 static enum bz_status pool_init(void *instance, struct bz_loop *loop) {
-    bz_lock_pool_init(instance, loop, 0);
+    soil(instance, sizeof(struct bz_lock_pool));
+    bz_lock_pool_init(instance, loop, POOL_SEED);
     return BZ_OK;
 }
 

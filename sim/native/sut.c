@@ -365,14 +365,14 @@ enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world,
 enum bz_status bz_sut_pool_acquire(struct bz_sut_pool *sut, uint32_t key) {
     bz_judge_acquire_begin(sut->world->judge, sut->first_object + key);
     bz_sut_may_wait(sut->world);
-    enum bz_status status = sut->ops->acquire(sut->instance, key);
+    enum bz_status status = sut->ops->acquire(sut->instance, (uint64_t)key << sut->key_shift);
     bz_judge_acquire_end(sut->world->judge, sut->first_object + key, status);
     return status;
 }
 
 enum bz_status bz_sut_pool_release(struct bz_sut_pool *sut, uint32_t key) {
     bz_judge_release_begin(sut->world->judge, sut->first_object + key);
-    enum bz_status status = sut->ops->release(sut->instance, key);
+    enum bz_status status = sut->ops->release(sut->instance, (uint64_t)key << sut->key_shift);
     bz_judge_release_end(sut->world->judge, sut->first_object + key, status);
     return status;
 }

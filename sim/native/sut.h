@@ -186,6 +186,7 @@ struct bz_sut_pool {
     const struct bz_pool_ops *ops;
     void *instance;
     uint32_t first_object; /* of key 0 */
+    uint32_t key_shift;    /* the variant gets key << key_shift; 0 after init */
 };
 
 enum bz_status bz_sut_pool_init(struct bz_sut_pool *sut, struct bz_world *world, const char *name,
