@@ -142,6 +142,9 @@ class Walk:
                       kinds.CXX_FOR_RANGE_STMT}
         self.bodies = {kinds.COMPOUND_STMT, kinds.IF_STMT, kinds.CASE_STMT, kinds.DEFAULT_STMT,
                        kinds.LABEL_STMT, kinds.SWITCH_STMT} | self.loops
+        self.stores = {kinds.INIT_LIST_EXPR, kinds.CALL_EXPR, kinds.VAR_DECL,
+                       kinds.CONDITIONAL_OPERATOR}
+        self.is_stored = [False]  # for the expressions around the cursor
         self.found = []
         self.statements = []  # (start, end, is in a list of statements)
         self.function = None
@@ -181,9 +184,15 @@ class Walk:
             children = list(cursor.get_children())[1:]
         else:
             children = list(cursor.get_children())
+        if cursor.kind not in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR):
+            self.is_stored.append(cursor.kind in self.stores or
+                                  cursor.kind == kinds.BINARY_OPERATOR and
+                                  self.operator_of(cursor)[2] == "=")
         for child in children:
             if child.kind not in (kinds.TYPE_REF, kinds.UNEXPOSED_ATTR):
                 self.visit(child, cursor, statement)
+        if cursor.kind not in (kinds.UNEXPOSED_EXPR, kinds.PAREN_EXPR):
+            self.is_stored.pop()
 
     def is_outside(self, cursor):
         start, end = self.file.range(cursor)
@@ -302,6 +311,9 @@ class Walk:
             self.returns(cursor, statement)
         elif cursor.kind in (kinds.INTEGER_LITERAL, kinds.CXX_BOOL_LITERAL_EXPR):
             self.literal(cursor, statement)
+        elif cursor.kind == kinds.DECL_REF_EXPR and cursor.referenced is not None and \
+                cursor.referenced.kind == kinds.ENUM_CONSTANT_DECL and self.is_stored[-1]:
+            self.enumerator(cursor, statement)
 
     def swap(self, operator, token, table, statement):
         start, end, spelling = token
@@ -326,6 +338,35 @@ class Walk:
                 self.swap("relational", token, NEGATED, statement)
         else:
             self.swap("arithmetic", token, OTHER, statement)
+            self.operands(cursor, token, statement)
+
+    def operands(self, cursor, token, statement):
+        """a + b becomes a, or b; an operand that is a number is changed instead."""
+        start, end = self.file.range(cursor)
+        types = self.file.clang.TypeKind
+        operands = list(cursor.get_children())
+        if token[2] not in "+-|&" or not self.file.is_whole(start, end) or any(
+                operand.type.get_canonical().kind in (types.POINTER, types.CONSTANTARRAY)
+                or self.file.text_of(*self.file.range(operand))[:1].isdigit()
+                for operand in operands):
+            return
+        for name, operand in zip(("right", "left"), operands):
+            if name == "right" or token[2] != "-":
+                self.add("operand", start, end, self.file.text_of(*self.file.range(operand)),
+                         f"the {name} operand of '{token[2]}' is removed", statement)
+
+    def enumerator(self, cursor, statement):
+        """A value that is stored or passed. Comparisons have operators of their own."""
+        start, end = self.file.range(cursor)
+        names = self.enumerators(cursor.referenced.semantic_parent)
+        other = next((name for name in names if name != cursor.spelling), None)
+        if other is not None and self.file.is_plain(start, end):
+            self.add("enumerator", start, end, other, f"{cursor.spelling} becomes {other}",
+                     statement)
+
+    def enumerators(self, declaration):
+        return [item.spelling for item in declaration.get_children()
+                if item.kind == self.kinds.ENUM_CONSTANT_DECL]
 
     def unary(self, cursor, statement):
         start, end = self.file.range(cursor)
@@ -382,9 +423,8 @@ class Walk:
         if kind.kind == types.BOOL:
             after = None if text in ("true", "false") else f"!({text})"
         elif kind.kind == types.ENUM:
-            names = [item.spelling for item in kind.get_declaration().get_children()
-                     if item.kind == self.kinds.ENUM_CONSTANT_DECL]
-            after = next((name for name in names if name != text), None)
+            after = next((name for name in self.enumerators(kind.get_declaration())
+                          if name != text), None)
         elif kind.kind == types.POINTER:
             after = "0"
         elif types.CHAR_U.value <= kind.kind.value <= types.INT128.value:

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """buzzer adequacy for files of Buzzer itself.
 
-    own.py [--build FOLDER] FILE.c... [OPTION...]    OPTION: of buzzer adequacy
+    own.py [--build FOLDER] [--threshold PERCENT] FILE.c... [OPTION...]
 
-Compiles a mutant as the build in FOLDER (build/quick) compiles the file for the simulator, and
-links it with everything else that is built there; a definition of the mutant comes first. The
-results of primitives/sync/lock.c are in FOLDER/adequacy/lock.c: adequacy.jsonl, report.json. Exit
-status: the greatest of all files.
+OPTION is one of buzzer adequacy, for each file; --time is in seconds. A mutant is compiled as the
+build in FOLDER (build/quick) compiles the file for the simulator, and linked with everything else
+that is built there; a definition of the mutant comes first. The results of primitives/sync/lock.c
+are in FOLDER/adequacy/lock.c. The threshold is for all files together. Exit status: as of buzzer
+adequacy.
 """
-import os
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
 
 
 def recipe(build, path):
@@ -32,24 +34,39 @@ def recipe(build, path):
     return f"cd {build} && {compile_words} && {link}"
 
 
+def take(words, name, default):
+    """The value of an option, which is taken out of the words."""
+    if name not in words:
+        return default
+    at = words.index(name)
+    value = words[at + 1]
+    del words[at:at + 2]
+    return value
+
+
 def main(words):
-    build = ROOT / "build/quick"
-    if words[:1] == ["--build"]:
-        build, words = Path(words[1]).resolve(), words[2:]
+    build = Path(take(words, "--build", ROOT / "build/quick")).resolve()
+    threshold = float(take(words, "--threshold", 100))
     files = [word for word in words if word.endswith(".c")]
     if not files:
-        sys.exit(__doc__)
-    options = [word for word in words if word not in files]
-    code = 0
+        print(__doc__, file=sys.stderr)
+        return 2
+    killed = judged = 0
     for file in files:
         path = Path(file).resolve().relative_to(ROOT)
         out = build / "adequacy" / path.name
-        command = [sys.executable, str(ROOT / "tools/adequacy/adequacy.py"), str(path), "--build",
-                   recipe(build, path), "--program", "--out", str(out), *options]
-        code = max(code, subprocess.run(command, cwd=ROOT, check=False).returncode)
-    return code
+        status = subprocess.run(
+            [sys.executable, ROOT / "tools/adequacy/adequacy.py", path, "--build",
+             recipe(build, path), "--program", "--out", out,
+             *(word for word in words if word not in files)], cwd=ROOT, check=False).returncode
+        if status not in (0, 4):
+            return status
+        report = json.loads((out / "report.json").read_text())
+        killed, judged = killed + report["killed"], judged + report["judged"]
+        print(flush=True)
+    print(f"all {len(files)} files: {killed} of {judged} mutants killed")
+    return 0 if 100 * killed >= threshold * judged else 4
 
 
 if __name__ == "__main__":
-    os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     sys.exit(main(sys.argv[1:]))

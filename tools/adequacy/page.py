@@ -7,16 +7,18 @@ from xml.sax.saxutils import quoteattr
 from report import APART, HOLES, plural
 
 STYLE = """
-:root { color-scheme: light dark; --good: #dff3df; --bad: #fbdcdc; --never: #fdebc8; --note: #777 }
+:root { color-scheme: light dark; --good: #dff3df; --bad: #fbd5d5; --never: #fde8c0; --note: #777 }
 @media (prefers-color-scheme: dark) {
-  :root { --good: #16351a; --bad: #4a1c1c; --never: #46360f; --note: #999 } }
+  :root { --good: #16351a; --bad: #551c1c; --never: #50400f; --note: #999 } }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 72em; padding: 0 1em }
-pre, code, summary { font: 13px/1.5 ui-monospace, monospace }
+.source { font: 13px/1.5 ui-monospace, monospace }
 .row { display: block; white-space: pre-wrap; padding: 0 .5em }
-.row b { color: var(--note); display: inline-block; width: 4em; font-weight: normal }
+.row b { color: var(--note); display: inline-block; font-weight: normal; width: 4em }
 .good { background: var(--good) } .bad { background: var(--bad) } .never { background: var(--never) }
-summary { cursor: pointer; white-space: pre-wrap; list-style-position: outside }
-details { margin-left: 1em } details > div { margin: .3em 0 1em 5em }
+summary { cursor: pointer } summary.row { list-style: none }
+summary.row b::after { content: " +" } details[open] > summary.row b::after { content: " -" }
+.change { border-left: 3px solid var(--note); margin: .3em 0 .8em 4em; padding-left: .6em }
+.change pre { margin: 0; white-space: pre-wrap }
 td { padding-right: 2em; vertical-align: top }
 .tag { padding: 0 .5em }
 """
@@ -35,7 +37,7 @@ def html(report):
     for mutant in report.mutants:
         on_line[mutant.line].append(mutant)
     rows = report.text.decode(errors="replace").splitlines()
-    source = "\n".join(html_line(report, number, row, on_line[number])
+    source = "".join(html_line(report, number, row, on_line[number])
                        for number, row in enumerate(rows, 1))
     killers = "".join(f"<tr><td>{escape(name)}<td>{count}" for name, count in report.killers)
     holes = "".join(f"<tr><td>{report.counts[name]}<td>{title}<td>{advice}"
@@ -48,11 +50,11 @@ def html(report):
 <p>A mutant is this file with one small change. A killed mutant fails a campaign; one that survives
 is a fault that the campaigns would miss.
 <p><b>{escape(report.score_text())}</b>{"; not counted: " if report.apart_text() else ""}{
-    report.apart_text()}
+    escape(report.apart_text())}
 <table>{holes}</table>
 <p><span class="tag good">every mutant of the line is killed</span>
-<span class="tag bad">one survives</span> <span class="tag never">never executed</span>
-<pre>{source}</pre>
+<span class="tag bad">one survives: click to see it</span> <span class="tag never">never executed</span>
+<div class="source">{source}</div>
 <details><summary>Killed by</summary><table>{killers}</table></details>
 <details><summary>{plural(len(report.campaigns), "campaign")}</summary><ul>{campaigns}</ul></details>
 </html>
@@ -70,7 +72,8 @@ def html_line(report, number, row, mutants):
         return f'<span class="row {colour}">{text}</span>'
     survivors = "".join(html_mutant(report, mutant) for mutant in judged
                         if report.verdict(mutant)["verdict"] != "killed")
-    return (f'<details><summary class="{colour}">{text}</summary><div>{survivors}</div></details>')
+    return (f'<details><summary class="row {colour}">{text}</summary>'
+            f"{survivors}</details>")
 
 
 def html_mutant(report, mutant):
@@ -78,7 +81,9 @@ def html_mutant(report, mutant):
     title, _ = HOLES[verdict["verdict"]]
     seen = f", first in {verdict['campaign']}" if verdict.get("campaign") else ""
     _, new = report.changed_lines(mutant)
-    return f"<p>{escape(mutant.words)}: {escape(title + seen)}\n" + "\n".join(map(escape, new))
+    code = escape("\n".join(new))
+    return (f'<div class="change">{escape(mutant.words)}: {escape(title + seen)}'
+            f"<pre>{code}</pre></div>")
 
 
 def junit(report):

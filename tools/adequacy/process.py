@@ -99,6 +99,10 @@ def execute(command, seconds=None, **options):
             process.stderr.close()
             process.wait()
             out = err = ""
+    except BaseException:
+        _kill_tree(process.pid)
+        process.wait()
+        raise
     finally:
         with _lock:
             _running.discard(process)

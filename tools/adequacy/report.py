@@ -17,8 +17,8 @@ HOLES = {
     "unkilled": ("not noticed", "The test passes, and shows no digests of runs."),
 }
 JUDGED = ("killed", *HOLES)
-APART = {"equivalent": "equivalent (the same machine code)", "duplicate": "the same as another",
-         "invalid": "do not compile"}
+APART = {"equivalent": "equivalent (the same machine code)", "duplicate": "duplicate",
+         "invalid": "invalid (not compiled)"}
 Z = 1.959964  # of 95 %
 
 

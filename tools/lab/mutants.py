@@ -16,14 +16,11 @@ Exit status: 0 each mutant was killed; 1 otherwise; 2 usage, a mutant that does 
 failure of the unchanged tree; 130 interrupted. Only the copy is changed.
 """
 import argparse
-import ctypes
 import filecmp
 import fnmatch
-import os
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -31,13 +28,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools/adequacy"))
+import process  # noqa: E402
 sys.path.insert(0, str(ROOT / "scenarios/mutants"))
 from mutate import Bad, apply, read  # noqa: E402
 
 COMMON_TESTS = "corpus|zoo|replay-edited|scenarios-variants"
 SECONDS_MORE = 10  # a test may take five times what it takes on the unchanged tree, and this
 MEMORY_BYTES = 64 << 30  # of address space: each simulated world reserves gigabytes
-PR_SET_CHILD_SUBREAPER = 36
 
 
 class Failed(Exception):
@@ -46,26 +44,13 @@ class Failed(Exception):
 
 def run(command, folder, seconds=None):
     """Returns the output of the command. No process that it has started outlives it."""
-    def limit():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    process = subprocess.Popen([str(word) for word in command], cwd=folder, text=True,
-                               errors="replace", stdin=subprocess.DEVNULL, preexec_fn=limit,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        output, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        raise Failed("hangs") from None
-    finally:
-        process.kill()
-        process.wait()
-        while orphans := Path(f"/proc/self/task/{os.getpid()}/children").read_text().split():
-            for pid in map(int, orphans):
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-    if process.returncode != 0:
-        raise Failed(output)
-    return output
+    result = process.execute(command, seconds, cwd=folder)
+    process.kill_orphans()
+    if result.is_late:
+        raise Failed("hangs")
+    if result.status != 0:
+        raise Failed(result.out + result.err)
+    return result.out
 
 
 def progress(text):
@@ -175,7 +160,8 @@ def main():
                if fnmatch.fnmatchcase(mutant["mutant"], arguments.only)]
     for mutant in mutants:  # before anything is built
         apply(mutant, (ROOT / mutant["source"]).read_text())
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # Criterion's workers leave their group
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    process.begin()
     lab = Lab(arguments.build.resolve())
     lab.make({mutant["tests"] for mutant in mutants})
     return judge_all(lab, mutants)
