@@ -8,7 +8,7 @@
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER, DISTANCE };
+enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER, DISTANCE, REFUSALS };
 
 static const struct bz_param params[] = {
     {"keys", "keys that the workers share", 2, 1, 1000},
@@ -20,13 +20,14 @@ static const struct bz_param params[] = {
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
     {"distance", "keys are multiples of 2^distance, as for one bucket of a table", 0, 0, 32},
+    BZ_REFUSALS_PARAM,
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
     {"keys", 1, 4, 0},     {"workers", 2, 8, 12}, {"rounds", 1, 4, 8},
     {"hold", 0, 2, 0},     {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
-    {"distance", 0, 8, 0}, {NULL, 0, 0, 0},
+    {"distance", 0, 8, 0}, BZ_REFUSALS_SIZE,      {NULL, 0, 0, 0},
 };
 
 struct pool {
@@ -39,7 +40,7 @@ static enum bz_status use(struct pool *pool, uint32_t key) {
     struct bz_world *world = pool->scene.world;
     enum bz_status status = bz_sut_pool_acquire(&pool->sut, key);
     if (status != BZ_OK) {
-        return status;
+        return bz_scene_lacks_memory(&pool->scene, status) ? BZ_OK : status;
     }
     status = bz_yield_times(world, (uint64_t)pool->scene.values[HOLD]);
     enum bz_status released = bz_sut_pool_release(&pool->sut, key);
@@ -74,6 +75,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     int64_t count = args->values[WORKERS];
     struct pool *pool =
         bz_scene_new(world, args, sizeof *pool + (size_t)count * sizeof pool->workers[0]);
+    bz_world_refuse_memory(world, (uint32_t)args->values[REFUSALS]);
     if (bz_scene_is_set_up(
             world, bz_sut_pool_init(&pool->sut, world, "key", (uint32_t)args->values[KEYS]))) {
         pool->sut.key_shift = (uint32_t)args->values[DISTANCE];

@@ -25,7 +25,8 @@ enum {
     TRIES,
     PATIENCE,
     CANCELS,
-    MOVES
+    MOVES,
+    REFUSALS
 };
 
 #define NO_SHUTDOWN 0
@@ -54,13 +55,15 @@ static const struct bz_param params[] = {
      "newcomers also 1: put 20 items at once, and there is no bound; 2: report an item of "
      "others as done; 3: both",
      0, 0, 3},
+    BZ_REFUSALS_PARAM,
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
     {"producers", 1, 4, 8}, {"consumers", 1, 4, 8}, {"newcomers", 0, 2, 0}, {"items", 1, 4, 12},
     {"kind", 0, 2, 0},      {"maxsize", 0, 4, 0},   {"shutdown", 0, 2, 0},  {"work", 0, 2, 0},
-    {"tries", 1, 3, 0},     {"cancels", 0, 3, 0},   {"moves", 0, 3, 0},     {NULL, 0, 0, 0},
+    {"tries", 1, 3, 0},     {"cancels", 0, 3, 0},   {"moves", 0, 3, 0},     BZ_REFUSALS_SIZE,
+    {NULL, 0, 0, 0},
 };
 
 struct queue {
@@ -106,6 +109,7 @@ static enum bz_status producer(void *arg) {
     for (int64_t left = queue->scene.values[ITEMS]; status == BZ_OK && left > 0; left--) {
         status = bz_sut_queue_put(&queue->sut, draw_priority(queue));
         queue->puts += status == BZ_OK;
+        status = bz_scene_lacks_memory(&queue->scene, status) ? BZ_OK : status;
     }
     return status == BZ_CLOSED ? BZ_OK : status;
 }
@@ -130,7 +134,8 @@ static void try_once(struct queue *queue) {
     enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->sut)
                                    : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
     if (status != BZ_OK) {
-        bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL);
+        bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL) ||
+                        bz_scene_lacks_memory(&queue->scene, status);
         bz_world_assert(queue->scene.world, is_right, "a try returned %s", bz_status_word(status));
     } else if (is_get) {
         say_done(queue);
@@ -303,6 +308,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     queue->members_left = queue->putters_left + queue->consumers_left + 1;
     queue->tasks = bz_world_alloc(world, queue->members_left * sizeof queue->tasks[0]);
     bz_future_init(&queue->all_put, world->loop);
+    bz_world_refuse_memory(world, (uint32_t)values[REFUSALS]);
     if (bz_scene_is_set_up(world, init_queue(queue))) {
         spawn_all(queue);
     }

@@ -68,7 +68,9 @@ void bz_scene_spawn_alike(struct bz_world *world, struct bz_task **tasks, int64_
 enum bz_status bz_scene_spawn_child(struct bz_world *world, struct bz_group *group, uint32_t index,
                                     bz_task_fn *fn, void *arg) {
     struct bz_task *child;
+    bz_world_may_refuse(world, true);
     enum bz_status status = bz_group_spawn(group, "child", index, fn, arg, &child);
+    bz_world_may_refuse(world, false);
     if (status == BZ_OK) {
         bz_world_adopt(world, child);
     }

@@ -33,6 +33,20 @@ static inline bool bz_scene_claims(const struct bz_world *world, enum bz_primiti
     return (bz_variant_claims(world->variant, primitive) & claim) != 0;
 }
 
+/* The parameter `refusals` of scenarios that have one. */
+#define BZ_REFUSALS_PARAM                                                                          \
+    {                                                                                              \
+        "refusals", "allocations that may fail in what claims SURVIVES_NO_MEMORY, and in groups",  \
+            0, 0, 1000                                                                             \
+    }
+#define BZ_REFUSALS_SIZE                                                                           \
+    { "refusals", 0, 2, 0 }
+
+/* True if an operation returned `status` because an allocation failed: the program does without. */
+static inline bool bz_scene_lacks_memory(const struct bz_scene *scene, enum bz_status status) {
+    return status == BZ_NO_MEMORY && bz_world_has_refused_memory(scene->world);
+}
+
 /* The `finish` of a scenario about permits. */
 void bz_scene_finish_permits(struct bz_world *world, void *scene);
 

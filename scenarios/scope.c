@@ -9,7 +9,7 @@
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS, FAILING };
+enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS, FAILING, REFUSALS };
 
 static const struct bz_param params[] = {
     {"workers", "tasks that sleep inside scopes", 3, 1, 1000},
@@ -17,12 +17,13 @@ static const struct bz_param params[] = {
     {"sleep-ns", "sleeps and deadlines are of 0..sleep-ns", 4, 0, 1000000000},
     {"cancels", "how often the canceller strikes", 2, 0, 1000},
     {"failing", "1: the body of a scope may fail", 0, 0, 1},
+    BZ_REFUSALS_PARAM,
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"workers", 1, 5, 8}, {"rounds", 1, 4, 8},  {"sleep-ns", 1, 8, 0},
-    {"cancels", 0, 4, 0}, {"failing", 0, 1, 0}, {NULL, 0, 0, 0},
+    {"workers", 1, 5, 8}, {"rounds", 1, 4, 8}, {"sleep-ns", 1, 8, 0}, {"cancels", 0, 4, 0},
+    {"failing", 0, 1, 0}, BZ_REFUSALS_SIZE,    {NULL, 0, 0, 0},
 };
 
 #define FAILS_OF 4u /* one of so many bodies */
@@ -100,6 +101,12 @@ static void check_requests(const struct scope *state) {
                     "the scopes left %u cancel requests, and %u were not theirs", count, asked);
 }
 
+/* A worker continues after these. */
+static bool is_usual(const struct scope *state, enum bz_status status) {
+    return status == BZ_OK || status == BZ_TIMED_OUT || status == BZ_FAILED ||
+           bz_scene_lacks_memory(&state->scene, status);
+}
+
 static enum bz_status worker(void *arg) {
     struct scope *state = arg;
     enum bz_status status = BZ_OK;
@@ -108,7 +115,7 @@ static enum bz_status worker(void *arg) {
         bz_sut_may_wait(state->scene.world);
         status = cancels_itself ? sleep_cancelled(state) : sleep_nested(state);
         check_requests(state);
-        if (status != BZ_OK && status != BZ_TIMED_OUT && status != BZ_FAILED) {
+        if (!is_usual(state, status)) {
             break;
         }
     }
@@ -119,7 +126,7 @@ static enum bz_status worker(void *arg) {
         enum bz_status cleanup = sleep_in_scope(state, NULL, draw_ns(state, "cleanup-ns"));
         (void)cleanup; /* as above */
     }
-    return status == BZ_TIMED_OUT || status == BZ_FAILED ? BZ_OK : status;
+    return is_usual(state, status) ? BZ_OK : status;
 }
 
 static enum bz_status canceller(void *arg) {
@@ -140,6 +147,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     int64_t count = args->values[WORKERS];
     struct scope *state =
         bz_scene_new(world, args, sizeof *state + (size_t)count * sizeof state->workers[0]);
+    bz_world_refuse_memory(world, (uint32_t)args->values[REFUSALS]);
     bz_scene_spawn_alike(world, state->workers, count, "worker", worker, state);
     bz_scene_spawn(world, "canceller", 0, canceller, state);
     return state;

@@ -13,7 +13,7 @@
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS };
+enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000},
@@ -23,12 +23,13 @@ static const struct bz_param params[] = {
     {"body", "1: the body may wait or fail, a child may spawn a sibling, and perhaps none fails", 0,
      0, 1},
     {"sitters", "further children, which wait until they are cancelled", 0, 0, 1000},
+    BZ_REFUSALS_PARAM,
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
     {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8}, {"hold", 0, 3, 0},
-    {"body", 0, 1, 0},    {"sitters", 0, 2, 0},   {NULL, 0, 0, 0},
+    {"body", 0, 1, 0},    {"sitters", 0, 2, 0},   BZ_REFUSALS_SIZE,    {NULL, 0, 0, 0},
 };
 
 /* Where in a round the failing child fails. */
@@ -80,8 +81,18 @@ static bool takes_back_at_end(const struct bz_world *world) {
 
 /* --- the children ----------------------------------------------------------------------------- */
 
+/* When a group asks its parent to cancel, its children are cancelled already. */
+static void check_siblings(const struct taskgroup *state) {
+    struct bz_world *world = state->scene.world;
+    bool has_asked = bz_task_cancelling(state->parent) > from_outside(state);
+    bool is_cancelled = bz_task_cancelling(bz_loop_current(world->loop)) > 0;
+    bz_world_assert(world, !has_asked || is_cancelled,
+                    "the group has cancelled its body, and not this child");
+}
+
 static enum bz_status play_round(const struct child *child, uint64_t round) {
     struct bz_scene *scene = &child->state->scene;
+    check_siblings(child->state);
     if (child->fails_at == round * MOMENTS + BEFORE_ACQUIRE) {
         return BZ_FAILED;
     }
@@ -126,7 +137,8 @@ static enum bz_status spawn(struct taskgroup *state, bz_task_fn *fn) {
     enum bz_status status =
         bz_scene_spawn_child(world, &state->group, state->spawned + 1, fn, child);
     state->spawned += status == BZ_OK;
-    bool is_fine = status == BZ_OK || (status == BZ_INVALID_STATE && has_cause(state));
+    bool is_fine = status == BZ_OK || (status == BZ_INVALID_STATE && has_cause(state)) ||
+                   bz_scene_lacks_memory(&state->scene, status);
     bz_world_assert(world, is_fine, "a child could not be spawned: %s", bz_status_word(status));
     return status;
 }
@@ -139,6 +151,7 @@ static void begin(struct taskgroup *state) {
 static enum bz_status end(struct taskgroup *state, enum bz_status status) {
     struct bz_world *world = state->scene.world;
     bool was_asked = bz_world_asked(world, bz_loop_current(world->loop)) > 0;
+    check_siblings(state);
     state->running--;
     state->failed += has_failed(status);
     bz_world_assert(world, status != BZ_CANCELLED || was_asked || has_cause(state),
@@ -164,12 +177,19 @@ static void spawn_sibling(struct taskgroup *state, enum bz_status status) {
     }
 }
 
+/* A cancelled child may fail while it cleans up. */
+static enum bz_status clean_up(struct taskgroup *state, enum bz_status status) {
+    bool fails = status == BZ_CANCELLED && bz_world_draw(state->scene.world, "clean-up", 4) == 1;
+    return fails ? BZ_FAILED : status;
+}
+
 static enum bz_status child_main(void *arg) {
     const struct child *child = arg;
     begin(child->state);
     enum bz_status status = play(child);
     if (child->state->scene.values[BODY] == 1) {
         spawn_sibling(child->state, status);
+        status = clean_up(child->state, status);
     }
     return end(child->state, status);
 }
@@ -187,6 +207,7 @@ static enum bz_status spawn_all(struct taskgroup *state) {
     enum bz_status status = BZ_OK;
     for (int64_t left = values[CHILDREN] + values[SITTERS]; status == BZ_OK && left > 0; left--) {
         status = spawn(state, left > values[SITTERS] ? child_main : sitter_main);
+        status = bz_scene_lacks_memory(&state->scene, status) ? BZ_OK : status;
         if (status == BZ_OK && values[BODY] == 1) {
             status = bz_yield_below(state->scene.world, "pace", 2);
         }
@@ -224,6 +245,8 @@ static void check_end(const struct taskgroup *state, enum bz_status of_body,
     bz_world_assert(world, state->running == 0 && state->group.errors == state->failed,
                     "the group ended with %u children and counted %u of %u errors", state->running,
                     state->group.errors, state->failed);
+    bz_world_assert(world, state->failed == 0 || has_failed(state->group.first_error),
+                    "the first error of the group is %s", bz_status_word(state->group.first_error));
     uint32_t count = bz_task_cancelling(state->parent);
     uint32_t again = status == BZ_FAILED && asked > 0; /* it asks for that itself */
     if (takes_back_at_end(world) && asked < BZ_ASKED_MAX) {
@@ -241,12 +264,12 @@ static void check_afterwards(struct taskgroup *state, enum bz_status status) {
     bz_world_assert(world, spawned == BZ_INVALID_STATE && left == BZ_INVALID_STATE,
                     "a group that has ended answered %s to spawn and %s to exit",
                     bz_status_word(spawned), bz_status_word(left));
-    if (takes_back_at_end(world) && bz_task_cancelling(state->parent) > 0 && status == BZ_FAILED) {
+    bool is_due = status == BZ_OK || (status == BZ_FAILED && takes_back_at_end(world));
+    if (is_due && bz_task_cancelling(state->parent) > 0) {
         bz_sut_may_wait(world);
         status = bz_yield(world->loop);
         bz_world_assert(world, status == BZ_CANCELLED,
-                        "the cancel of a group that failed came to nothing: the next await "
-                        "returned %s",
+                        "the cancel of a group came to nothing: the next await returned %s",
                         bz_status_word(status));
     }
 }
@@ -303,9 +326,13 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     bz_scene_may_fail(world);
     choose_failing(state);
     if (bz_scene_init_permits(&state->scene, args, "permits", values[PERMITS])) {
+        bz_world_refuse_memory(world, (uint32_t)values[REFUSALS]);
         state->parent = bz_scene_spawn(world, "parent", 0, parent, state);
         bz_checker_spawn(&state->checker, &state->scene, &state->parent, 1);
     }
+    enum bz_status entered = bz_group_enter(world->loop, &state->group);
+    bz_world_assert(world, entered == BZ_INVALID_STATE, "the loop could enter a group: %s",
+                    bz_status_word(entered));
     if (values[BODY] == 1 || values[SITTERS] > 0) {
         bz_timer_init(&state->host, world->loop, host_looks);
         bz_world_fire_at_rest(world, &state->host);

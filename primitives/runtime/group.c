@@ -97,8 +97,8 @@ enum bz_status bz_group_enter(struct bz_loop *loop, struct bz_group *group) {
 
 enum bz_status bz_group_spawn(struct bz_group *group, const char *name, uint32_t index,
                               bz_task_fn *fn, void *arg, struct bz_task **child_task) {
-    if (group->is_finished || group->is_aborting ||
-        (group->is_exiting && bz_list_is_empty(&group->children))) {
+    bool is_finished = group->is_exiting && bz_list_is_empty(&group->children);
+    if (is_finished || group->is_aborting) {
         return BZ_INVALID_STATE;
     }
     /* One slot for the child, and one for its callback, which must not fail below. */
@@ -141,9 +141,10 @@ static bool wait_for_children(struct bz_group *group) {
     return is_cancelled;
 }
 
-/* True if the only request was the group's own. */
-static bool take_request_back(struct bz_group *group) {
-    return group->has_cancelled_parent && bz_task_uncancel(group->parent) == 0;
+static void take_request_back(struct bz_group *group) {
+    if (group->has_cancelled_parent) {
+        bz_task_uncancel(group->parent);
+    }
 }
 
 enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) {
@@ -154,17 +155,16 @@ enum bz_status bz_group_exit(struct bz_group *group, enum bz_status status) {
     bool is_late = group->loop->rules->group == BZ_GROUP_REARMS;
     group->is_exiting = true;
     if (!is_late) {
-        is_cancelled &= !take_request_back(group);
+        take_request_back(group);
     }
     if (status != BZ_OK && !group->is_aborting) {
         abort_children(group);
     }
     is_cancelled |= wait_for_children(group);
-    group->is_finished = true;
     if (is_late) {
-        is_cancelled &= !take_request_back(group);
+        take_request_back(group);
     }
-    if (is_cancelled && group->errors == 0) {
+    if (is_cancelled && group->errors == 0) { /* not by the group itself: then a child has failed */
         return BZ_CANCELLED;
     }
     if (status != BZ_OK && status != BZ_CANCELLED) {

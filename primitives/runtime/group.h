@@ -36,7 +36,6 @@ struct bz_group {
     enum bz_status first_error;
     bool is_exiting;
     bool is_aborting;
-    bool is_finished;
     bool has_cancelled_parent;
 };
 

@@ -274,11 +274,13 @@ struct bz_mem {
     size_t limit_bytes;
     size_t mapped_bytes; /* of the limit; more by need (room.h) */
     uint64_t live_blocks;
-    size_t classes_used;        /* one more than the highest class with a free block */
-    bool is_exhausted;          /* an allocation was refused since the last reset */
-    bool lacks_room;            /* likewise, below the limit: the system gave no more */
-    bool marks_freed;           /* see bz_mem_mark_freed() */
-    void (*on_exhausted)(void); /* called at once when one is; NULL: nothing is */
+    size_t classes_used;            /* one more than the highest class with a free block */
+    bool is_exhausted;              /* an allocation was refused since the last reset */
+    bool lacks_room;                /* likewise, below the limit: the system gave no more */
+    bool marks_freed;               /* see bz_mem_mark_freed() */
+    void (*on_exhausted)(void);     /* called at once when one is; NULL: nothing is */
+    bool (*refuses)(void *context); /* see bz_mem_let_refuse() */
+    void *refuses_context;
     struct bz_mem_free_block *free_lists[BZ_MEM_CLASSES];
 };
 

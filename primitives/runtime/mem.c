@@ -118,9 +118,17 @@ void bz_mem_mark_freed(struct bz_mem *mem) {
     mem->marks_freed = true;
 }
 
+void bz_mem_let_refuse(struct bz_mem *mem, bool (*refuses)(void *context), void *context) {
+    mem->refuses = refuses;
+    mem->refuses_context = context;
+}
+
 static inline void *take(struct bz_mem *mem, size_t size_bytes, size_t *rounded_bytes) {
     if (size_bytes > mem->limit_bytes) {
         return refuse(mem);
+    }
+    if (__builtin_expect(mem->refuses != NULL, 0) && mem->refuses(mem->refuses_context)) {
+        return NULL;
     }
     unsigned index = class_of(size_bytes, rounded_bytes);
     struct bz_mem_free_block *block = mem->free_lists[index];

@@ -368,7 +368,8 @@ const struct bz_variant bz_variant_buzzer = {
     .version = BZ_VARIANT_VERSION,
     .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
               BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |
-              BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING | BZ_CLAIM_BREAKS_ALL,
+              BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING | BZ_CLAIM_BREAKS_ALL |
+              BZ_CLAIM_SURVIVES_NO_MEMORY,
     .name = "buzzer",
     .summary = "the primitives that ship (primitives/sync)",
     .permits = {[BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init),

@@ -21,6 +21,7 @@ struct bz_setup_image {
     struct bz_shadow shadow;
     uint64_t digest;
     struct bz_timer *rest_timer;
+    struct bz_refusals *refusals;
     uint32_t stacks; /* handed out to its tasks */
 };
 
@@ -31,6 +32,13 @@ struct bz_alike {
     const void *array; /* the program's own, which never changes */
     char *own;         /* own_bytes for each */
     size_t own_bytes;
+};
+
+/* See bz_world_refuse_memory(). In the arena of the loop, and so a part of each state. */
+struct bz_refusals {
+    uint32_t left;
+    bool may_refuse;  /* what runs now is under test, although it is no operation of an object */
+    bool has_refused; /* in this run */
 };
 
 /* Programs that take turns in a world: a campaign's own, and one with drawn parameters. */
@@ -47,6 +55,7 @@ struct bz_native {
     void (*own_timer)(struct bz_timer *timer); /* see bz_world_own_timer() */
     void (*own_callback)(struct bz_callback *callback, struct bz_future *future);
     struct bz_timer *rest_timer;                /* see bz_world_fire_at_rest() */
+    struct bz_refusals *refusals;               /* NULL: no allocation fails by choice */
     struct bz_alike alike[BZ_ALIKE_GROUPS_MAX]; /* see bz_world_interchange() */
     uint32_t alike_count;
     struct bz_ready *ready; /* the names of the ready handles, for strategies that read them */
@@ -86,6 +95,9 @@ void bz_native_report_delivery(struct bz_native *native, enum bz_event_kind kind
 static inline bool bz_native_has_outside(const struct bz_world *world) {
     return world->loop->exceptions.are_outside;
 }
+
+/* Whether allocations fail by choice in the run that begins. */
+void bz_native_let_refuse(struct bz_native *native, struct bz_refusals *refusals);
 
 /* Drops the images of set-ups. */
 void bz_native_forget_setups(struct bz_native *native);

@@ -91,6 +91,58 @@ bool bz_world_is_marked_step(const struct bz_world *world) {
     return bz_native_of(world)->marked_step == world->judge->step;
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+#define REFUSAL_OF 4u /* one of so many allocations */
+
+/* True if the running task is in an operation of an object that claims to survive it, or in a call
+ * of which the program said so. */
+static bool is_tested(const struct bz_native *native) {
+    const struct bz_judge *judge = native->world.judge;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    uint32_t object = judge->call.kind != 0 ? judge->call.object : task->object;
+    return native->refusals->may_refuse ||
+           (judge->shadow.objects[object].claims & BZ_CLAIM_SURVIVES_NO_MEMORY) != 0;
+}
+
+static bool refuses(void *context) {
+    struct bz_native *native = context;
+    struct bz_judge *judge = native->world.judge;
+    struct bz_refusals *refusals = native->refusals;
+    if (refusals->left == 0 || bz_judge_running(judge) == 0 || !is_tested(native) ||
+        bz_judge_draw(judge, "no-memory", REFUSAL_OF) != 1) {
+        return false;
+    }
+    refusals->left--;
+    refusals->has_refused = true;
+    return true;
+}
+
+void bz_native_let_refuse(struct bz_native *native, struct bz_refusals *refusals) {
+    native->refusals = refusals;
+    bz_mem_let_refuse(native->world.loop->mem, refusals == NULL ? NULL : refuses, native);
+}
+
+void bz_world_refuse_memory(struct bz_world *world, uint32_t count) {
+    if (count > 0) {
+        struct bz_refusals *refusals = bz_world_alloc(world, sizeof *refusals);
+        refusals->left = count;
+        bz_native_let_refuse(bz_native_of(world), refusals);
+    }
+}
+
+void bz_world_may_refuse(struct bz_world *world, bool may_refuse) {
+    struct bz_refusals *refusals = bz_native_of(world)->refusals;
+    if (refusals != NULL) {
+        refusals->may_refuse = may_refuse;
+    }
+}
+
+bool bz_world_has_refused_memory(const struct bz_world *world) {
+    const struct bz_refusals *refusals = bz_native_of(world)->refusals;
+    return refusals != NULL && refusals->has_refused;
+}
+
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     void *block = bz_mem_alloc(world->loop->mem, size_bytes);
     if (block == NULL) {

@@ -68,6 +68,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     setup->shadow = judge->shadow;
     setup->digest = judge->digest;
     setup->rest_timer = native->rest_timer;
+    setup->refusals = native->refusals;
     setup->stacks = world->loop->stacks->fresh_taken;
     setup->state = state;
     setup->program_bytes = program_bytes;
@@ -93,6 +94,7 @@ bool bz_world_begin_again(struct bz_world *world, const void *program,
     bz_judge_begin_choices(judge, start);
     judge->digest = setup->digest;
     native->rest_timer = setup->rest_timer;
+    bz_native_let_refuse(native, setup->refusals);
     native->outside_is_past = true;
     native->has_many = false;
     *state = setup->state;

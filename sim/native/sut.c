@@ -398,7 +398,10 @@ enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *wor
     bz_judge_scope_enter_begin(world->judge, &sut->judged, outer == NULL ? NULL : &outer->judged,
                                bz_time_after(bz_loop_now_ns(world->loop), delay_ns),
                                bz_task_cancelling(task));
+    bz_world_may_refuse(world,
+                        (claims(world, BZ_PRIMITIVE_SCOPE) & BZ_CLAIM_SURVIVES_NO_MEMORY) != 0);
     enum bz_status status = ops->enter(scope, world->loop, delay_ns);
+    bz_world_may_refuse(world, false);
     bz_judge_scope_enter_end(&sut->judged, status);
     if (status != BZ_OK) {
         bz_mem_free(bz_loop_mem(world->loop), scope, ops->scope_bytes);

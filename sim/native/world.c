@@ -114,7 +114,7 @@ static bool variant_is_busy(void *source) {
 }
 
 static bool memory_was_refused(void *source) {
-    return bz_shortage(source) != BZ_SHORT_OF_NOTHING;
+    return bz_shortage(source) != BZ_SHORT_OF_NOTHING || bz_world_has_refused_memory(source);
 }
 
 static bool fingerprint(void *source, uint64_t *print) {
@@ -199,6 +199,7 @@ void bz_world_begin(struct bz_world *world) {
     native->outside_is_past = true;
     native->has_many = false;
     native->rest_timer = NULL;
+    bz_native_let_refuse(native, NULL);
     native->alike_count = 0;
     if (native->watch != NULL && native->watch->begin != NULL) {
         native->watch->begin(native->watch->context, world);

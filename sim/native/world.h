@@ -197,6 +197,15 @@ void bz_world_own_timer(struct bz_world *world, void (*fire)(struct bz_timer *ti
 void bz_world_own_callback(struct bz_world *world,
                            void (*fn)(struct bz_callback *callback, struct bz_future *future));
 
+/* In the set-up: up to `count` allocations of this run fail, which ones is drawn ("no-memory"),
+ * inside operations of objects with BZ_CLAIM_SURVIVES_NO_MEMORY, and between the two calls of
+ * bz_world_may_refuse(), around a call of the runtime that does not wait. */
+void bz_world_refuse_memory(struct bz_world *world, uint32_t count);
+void bz_world_may_refuse(struct bz_world *world, bool may_refuse);
+
+/* True if one has failed. */
+bool bz_world_has_refused_memory(const struct bz_world *world);
+
 /* Zeroed memory for a scenario's own state; it lasts as long as the run. Calls bz_lack_stop() when
  * the loop's arena is exhausted. */
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes);

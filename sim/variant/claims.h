@@ -108,8 +108,12 @@ struct bz_permit_view {
  * returned. A reset fails those of the round that fills or drains, and spares those held back. */
 #define BZ_CLAIM_BREAKS_ALL 0x2000u
 
+/* Queue, pool, scope: an allocation in the arena of the loop may fail. Then an operation returns
+ * BZ_NO_MEMORY and has no other effect, or does without. */
+#define BZ_CLAIM_SURVIVES_NO_MEMORY 0x4000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x3fffu
+#define BZ_CLAIMS_ALL 0x7fffu
 
 BZ_END_DECLS
 

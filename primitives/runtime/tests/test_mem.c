@@ -217,6 +217,26 @@ Test(mem, refuses_an_address_space_that_is_not_there) {
     cr_assert_null(bz_mem_new(SIZE_MAX / 2));
 }
 
+static bool every_third(void *context) {
+    return ++*(uint32_t *)context % 3 == 0;
+}
+
+Test(mem, refuses_by_choice) {
+    struct bz_mem *mem = bz_mem_new(0);
+    uint32_t asked = 0;
+    bz_mem_let_refuse(mem, every_third, &asked);
+    for (uint32_t index = 1; index <= 6; index++) {
+        void *block = index % 2 == 0 ? bz_mem_alloc(mem, 16) : bz_mem_alloc_raw(mem, 4096);
+        cr_assert_eq(block == NULL, index % 3 == 0);
+    }
+    cr_assert_eq(bz_mem_live_blocks(mem), 4);
+    cr_assert(!bz_mem_is_exhausted(mem));
+    bz_mem_let_refuse(mem, NULL, NULL);
+    cr_assert_not_null(bz_mem_alloc(mem, 16));
+    cr_assert_eq(asked, 6);
+    bz_mem_destroy(mem);
+}
+
 Test(mem, foreign_block_stops_the_process, .signal = SIGABRT) {
     struct bz_mem *mem = bz_mem_new(0);
     static char foreign[64];

@@ -37,6 +37,7 @@ class Claim(enum.IntFlag):
     UNORDERED_TIES = 0x800   # a waiver: items of equal priority come out in any order
     UNAIDED = 0x1000         # no task, callback or timer of its own wakes a waiter
     BREAKS_ALL = 0x2000      # barrier: an abort or a reset also fails a round that drains
+    SURVIVES_NO_MEMORY = 0x4000  # of the runtime in C alone
 
 
 STOCK = Claim.MAY_FAIL | Claim.UNAIDED
