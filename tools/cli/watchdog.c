@@ -19,6 +19,7 @@
 
 extern char **environ;
 
+unsigned bz_watchdog_ms = 2000;
 static char **own_words;
 static char **next_environment;
 static bool has_begun_again;
@@ -82,10 +83,8 @@ void bz_watchdog_begin(char **words) {
         return; /* without it, all else works */
     }
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART | SA_NODEFER};
-    struct itimerval timer = {
-        .it_interval = {.tv_usec = 1000 * (BZ_WATCHDOG_MS / TICKS)},
-        .it_value = {.tv_usec = 1000 * (BZ_WATCHDOG_MS / TICKS)},
-    };
+    struct timeval tick = {.tv_usec = 1000 * (bz_watchdog_ms / TICKS)};
+    struct itimerval timer = {.it_interval = tick, .it_value = tick};
     sigemptyset(&action.sa_mask);
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &timer, NULL);

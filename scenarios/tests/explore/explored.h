@@ -42,7 +42,7 @@ static inline struct bz_explore_result tst_explore(const struct bz_explore_confi
 static inline bool tst_is_repeated(const struct bz_variant *entry) {
     uint32_t alike = 0;
     for (const struct bz_variant *const *next = bz_variants; *next != entry; next++) {
-        const struct bz_fault *fault = (*next)->fault;
+        const struct bz_fault *fault = entry->fault == NULL ? NULL : (*next)->fault;
         alike += fault != NULL && strcmp(fault->scenario, entry->fault->scenario) == 0 &&
                  strcmp(fault->oracle, entry->fault->oracle) == 0;
     }

@@ -178,7 +178,7 @@ Test(explore_agreement, for_one_yield_that_stands_for_three) {
         const struct bz_scenario *scenario = programs[index].scenario;
         uint32_t smaller = 0;
         for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
-            if (!bz_variant_offers(*next, scenario->primitives[0])) {
+            if (tst_is_repeated(*next) || !bz_variant_offers(*next, scenario->primitives[0])) {
                 continue;
             }
             struct bz_program program =
@@ -198,7 +198,7 @@ Test(explore_agreement, for_one_yield_that_stands_for_three) {
         }
         cr_assert_lt(0, smaller, "%s, %s", scenario->name, programs[index].settings);
     }
-    cr_assert_lt(30, with_findings, "searches with findings: %u", with_findings);
+    cr_assert_lt(TST_LONG(20u, 30u), with_findings, "searches with findings: %u", with_findings);
 }
 
 /* Then the clock may jump once before each yield, so their number matters. */

@@ -1,4 +1,5 @@
 """Runs tests under Buzzer, each session in a process of its own, and says what was found."""
+import gc
 import json
 import os
 import platform
@@ -27,6 +28,7 @@ def ask(test, *command):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "report.json")
         sys.stdout.flush()  # or the child writes it again, into its report
+        gc.freeze()  # or the child copies what is here
         process = os.fork()
         if process == 0:
             with open(path, "w") as report:

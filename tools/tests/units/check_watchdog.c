@@ -14,8 +14,10 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/watchdog.h"
 
+#define PATIENCE_MS 200 /* of CPU time, of the watchdog */
+
 static bool is_short;
-static clock_t spin_ms = 2 * BZ_WATCHDOG_MS;
+static clock_t spin_ms = 2 * PATIENCE_MS;
 static unsigned runs = 1;
 
 static enum bz_status spin(void *arg) {
@@ -61,12 +63,12 @@ static int run(char **argv) {
     is_short = strcmp(argv[1], "short") == 0;
     bool is_alike = strcmp(argv[1], "alike") == 0;
     if (is_alike) {
-        spin_ms = BZ_WATCHDOG_MS / 4;
+        spin_ms = PATIENCE_MS / 4;
         runs = 6;
     }
     bz_watchdog_begin(argv);
     if (bz_cli_catalog.contain.is_on) {
-        for (clock_t end = clock() + CLOCKS_PER_SEC * BZ_WATCHDOG_MS / 2000; clock() < end;) {
+        for (clock_t end = clock() + CLOCKS_PER_SEC * PATIENCE_MS / 2000; clock() < end;) {
         }
         return !is_short && !is_alike && bz_watchdog_has_begun_again() ? 0 : 1;
     }
@@ -95,9 +97,12 @@ int main(int argc, char **argv) {
     const char *const short_words[] = {argv[0], "short", NULL};
     const char *const long_words[] = {argv[0], "long", NULL};
     const char *const alike_words[] = {argv[0], "alike", NULL};
-    const char *const explore[] = {argv[0], "explore", "spinning", "--quiet", NULL};
-    const char *const fuzz[] = {argv[0], "fuzz",     "spinning", "--out",   folder, "--runs",
-                                "2",     "--cancel", "none",     "--quiet", NULL};
+    const char *const explore[] = {argv[0],       "explore", "spinning", "--quiet",
+                                   "--step-time", "100",     NULL};
+    const char *const fuzz[] = {argv[0],       "fuzz", "spinning", "--out", folder,
+                                "--runs",      "2",    "--cancel", "none",  "--quiet",
+                                "--step-time", "100",  NULL};
+    bz_watchdog_ms = PATIENCE_MS;
     if (argc > 1) {
         return argc == 2 ? run(argv) : call(argc, argv);
     }
