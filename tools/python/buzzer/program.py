@@ -4,6 +4,7 @@ Each call is in a process of its own: it leaves nothing here, and a crash ends t
 """
 import asyncio
 import contextlib
+import gc
 import importlib.util
 import json
 import mmap
@@ -95,6 +96,7 @@ def _be_program(parent, words, cases, replay, missing, signs, files):
         if signs is not None:
             signs.watch()
         tests = [(case.name, case.summary, case) for case in cases]
+        gc.freeze()  # or each process that a run needs copies what is here
         code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
                             replay or f"{COMMAND} replay", missing or {},
                             files[2].fileno() if files else -1)
