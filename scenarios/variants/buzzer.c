@@ -383,3 +383,13 @@ const struct bz_variant bz_variant_buzzer = {
     .deferred = &deferred_ops,
     .scope = &scope_ops,
 };
+
+static const struct bz_rules rules_of_heapq = {.timers = BZ_TIMERS_BY_HEAPQ};
+
+const struct bz_variant bz_variant_heapq_timers = {
+    .version = BZ_VARIANT_VERSION,
+    .name = "buzzer/heapq-timers",
+    .summary = "the timeout scope that ships, on a loop with the timers of asyncio",
+    .scope = &scope_ops,
+    .rules = &rules_of_heapq,
+};

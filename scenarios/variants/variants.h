@@ -12,6 +12,7 @@
     VARIANT(asyncio_313)                                                                           \
     VARIANT(capacity_limiter)                                                                      \
     VARIANT(channel)                                                                               \
+    VARIANT(heapq_timers)                                                                          \
     VARIANT(notify)                                                                                \
     VARIANT(oneshot)                                                                               \
     VARIANT(rate_limiter)                                                                          \
