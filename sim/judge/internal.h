@@ -395,6 +395,10 @@ void bz_judge_settle(struct bz_judge *judge);
 void bz_judge_report(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
                      enum bz_status status, uint32_t arg);
 
+/* False: no source that keeps the rules reports this event now. */
+bool bz_judge_may_happen(const struct bz_judge *judge, enum bz_event_kind kind, uint32_t id,
+                         enum bz_status status, uint32_t arg);
+
 /* Before and after an operation that may wait; right before one that never does (false: it was
  * refused). */
 void bz_judge_call_begin(struct bz_judge *judge, uint32_t object, enum bz_op op);

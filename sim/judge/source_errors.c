@@ -63,8 +63,8 @@ static const char *print_state(const struct bz_judge *judge, uint32_t task, char
     return text;
 }
 
-static bool may_happen(const struct bz_judge *judge, enum bz_event_kind kind, uint32_t id,
-                       enum bz_status status, uint32_t arg) {
+bool bz_judge_may_happen(const struct bz_judge *judge, enum bz_event_kind kind, uint32_t id,
+                         enum bz_status status, uint32_t arg) {
     const struct bz_shadow *shadow = &judge->shadow;
     if (id > shadow->task_count || (id == 0 && kind != BZ_EVENT_CALLBACK) ||
         status >= BZ_STATUS_COUNT) {
@@ -107,7 +107,7 @@ static void refuse_event(struct bz_judge *judge, unsigned kind, uint32_t task, u
 void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t task,
                     enum bz_status status, uint32_t arg) {
     bz_judge_settle(judge);
-    if (may_happen(judge, kind, task, status, arg)) {
+    if (bz_judge_may_happen(judge, kind, task, status, arg)) {
         bz_judge_report(judge, kind, task, status, arg);
     } else {
         refuse_event(judge, kind, task, status, arg);

@@ -71,6 +71,9 @@ struct bz_native {
 void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
                       uint8_t status, uint32_t arg);
 
+/* Begins to observe the loop, for a run. */
+void bz_native_observe(struct bz_native *native);
+
 static inline struct bz_native *bz_native_of(const struct bz_world *world) {
     return (struct bz_native *)(uintptr_t)world; /* its first member */
 }

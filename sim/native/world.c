@@ -9,55 +9,8 @@
 #include "sim/native/internal.h"
 #include "traces/lack.h"
 
-/* --- what the runtime reports ----------------------------------------------------------------- */
-
-static __attribute__((noinline)) void report_spawn(const struct bz_native *native) {
-    const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
-    struct bz_judge *judge = native->world.judge;
-    uint32_t id = bz_judge_spawn(judge, spawned->name_base, spawned->name_index);
-    if (native->is_in_init | (judge->step > 0)) {
-        bz_judge_set_helper(judge, id, true); /* unless the program adopts it */
-    }
-}
-
-inline __attribute__((always_inline)) void bz_native_report(struct bz_observer *observer,
-                                                            enum bz_event_kind kind, uint32_t task,
-                                                            uint8_t status, uint32_t arg) {
-    struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
-    if (__builtin_expect(kind == BZ_EVENT_SPAWN, 0)) {
-        report_spawn(native);
-    } else if (__builtin_expect(bz_native_is_delivery(kind, status), 0)) {
-        bz_native_report_delivery(native, kind, task, (enum bz_status)status, arg);
-    } else {
-        bz_judge_report(native->world.judge, kind, task, (enum bz_status)status, arg);
-    }
-}
-
-/* The same, in a frame of its own: see bz_native_search(). */
-static __attribute__((noinline, cold)) void report_apart(struct bz_observer *observer,
-                                                         enum bz_event_kind kind, uint32_t task,
-                                                         uint8_t status, uint32_t arg) {
-    bz_native_report(observer, kind, task, status, arg);
-}
-
-void bz_native_search(struct bz_native *native, bool is_searched) {
-    native->world.is_searched = is_searched;
-    native->observer.report = is_searched ? report_apart : bz_native_report;
-    if (is_searched) {
-        bz_image_forget_stacks(native->world.loop);
-    }
-}
-
-/* A choice that the rules of the runtime leave open. */
-static uint32_t choose(struct bz_observer *observer, uint32_t bound) {
-    const struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
-    return (uint32_t)bz_judge_draw(native->world.judge, "group-order", bound);
-}
-
-static void waits_on(struct bz_observer *observer, uint32_t task) {
-    const struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
-    bz_judge_waits_on(native->world.judge, task);
-}
+/* --- what the variant has under way ------------------------------------------------------------
+ */
 
 /* True if a task has the timer on its stack, inside an operation: it wakes itself. */
 static bool is_of_waiter(const struct bz_native *native, const struct bz_timer *timer) {
@@ -150,9 +103,6 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         own.fingerprint = fingerprint;
         own.source = native;
     }
-    native->observer.report = bz_native_report;
-    native->observer.choose = choose;
-    native->observer.waits_on = waits_on;
     native->world.variant = variant;
     native->world.judge = bz_judge_new(&own);
     native->world.loop = new_loop(&(struct bz_loop_config){.stack_bytes = 0});
@@ -194,8 +144,8 @@ void bz_world_drop_stacks(struct bz_world *world) {
 void bz_world_begin(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bz_loop_reset(world->loop);
-    bz_driver_observe(world->loop, &native->observer);
     bz_loop_set_rules(world->loop, world->variant->rules);
+    bz_native_observe(native);
     native->outside_is_past = true;
     native->has_many = false;
     native->rest_timer = NULL;
