@@ -5,11 +5,13 @@
 and starts this.
 """
 import argparse
+import fcntl
 import hashlib
 import json
 import os
 import random
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -22,9 +24,9 @@ if __name__ == "__main__":
 
 import process  # noqa: E402
 from campaign import Builder, Buzzer, Judge, Test, compiled_with  # noqa: E402
-from mutate import Unusable, mutants  # noqa: E402
+from mutate import Unusable, apply, mutants  # noqa: E402
 from page import html, junit, write  # noqa: E402
-from report import Report, print_text  # noqa: E402
+from report import HOLES, Report, print_text  # noqa: E402
 
 OK, USAGE, SURVIVORS, INTERRUPTED = 0, 2, 4, 5
 STATE = "adequacy.jsonl"
@@ -60,8 +62,19 @@ class State:
         self.lock = threading.Lock()
         self.file = None
 
+    def occupy(self):
+        """Nobody else may work in the folder."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.occupied = open(self.path.with_suffix(".lock"), "w", encoding="utf-8")
+            fcntl.flock(self.occupied, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Unusable(f"another 'buzzer adequacy' works in '{self.path.parent}'; "
+                           "choose a folder with --out") from None
+        except OSError as error:
+            raise Unusable(f"cannot write to '{self.path.parent}': {error.strerror}") from None
+
     def begin(self, head):
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.file = open(self.path, "w", encoding="utf-8")
         self.add(head)
 
@@ -154,9 +167,12 @@ def begin(options):
     """The folder with its state, and what is known of an earlier session."""
     if not options.resume:
         folder = Path(options.out or f".buzzer/adequacy/{Path(options.file).name}")
-        return folder, State(folder), None, {}
+        state = State(folder)
+        state.occupy()
+        return folder, state, None, {}
     state = State(options.resume)
     head, verdicts = state.read()
+    state.occupy()
     for name in KEPT:
         setattr(options, name, head["options"][name])
     return Path(options.resume), state, head, verdicts
@@ -190,10 +206,11 @@ def run(options, progress):
     settle(verdicts)
     report = Report(options.file, work.text, work.mutants, verdicts)
     report.campaigns, report.left_out, report.options = judge.campaigns, judge.left_out, options
-    report.is_drawn = options.is_drawn
+    report.is_drawn, report.has_marks = options.is_drawn, judge.has_marks
     report.seconds, report.interrupted = round(time.monotonic() - start, 1), is_interrupted
     report.exit_code = INTERRUPTED if is_interrupted else OK if \
         100 * report.killed >= options.threshold * report.judged else SURVIVORS
+    shutil.rmtree(builder.folder, ignore_errors=True)
     put(report, folder, options)
     if is_interrupted:
         print(f"interrupted; 'buzzer adequacy --resume {shlex.quote(str(folder))}' continues",
@@ -203,8 +220,14 @@ def run(options, progress):
 
 def put(report, folder, options):
     document = json.dumps(report.as_document(), indent=1) + "\n"
+    survivors = folder / "survivors"
     try:
         write(folder / "report.json", document)
+        shutil.rmtree(survivors, ignore_errors=True)
+        survivors.mkdir()
+        for mutant in report.having(*HOLES):
+            name = f"{mutant.line}-{mutant.number}-{Path(options.file).name}"
+            (survivors / name).write_bytes(apply(report.text, mutant))
         for path, text in ((options.html, html), (options.junit, junit)):
             if path:
                 write(path, text(report))

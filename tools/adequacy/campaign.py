@@ -238,6 +238,8 @@ def ended(result):
 
 def outcome_of(document, first):
     """Of what `run --json` has printed."""
+    if document.get("end") == "no-resource" or document["exit_code"] == 5 and "error" in document:
+        raise Unusable(document.get("error") or "a campaign ran out of memory or processes")
     runs = document.get("runs", 0)
     done = Outcome(runs=runs, run=first + runs, digest=document.get("digest", ""))
     if document.get("violations"):

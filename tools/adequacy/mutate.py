@@ -360,9 +360,10 @@ class Walk:
         start, end = self.file.range(cursor)
         names = self.enumerators(cursor.referenced.semantic_parent)
         other = next((name for name in names if name != cursor.spelling), None)
+        scope = self.file.text_of(start, end).rpartition("::")[:2]  # of C++
         if other is not None and self.file.is_plain(start, end):
-            self.add("enumerator", start, end, other, f"{cursor.spelling} becomes {other}",
-                     statement)
+            self.add("enumerator", start, end, "".join(scope) + other,
+                     f"{cursor.spelling} becomes {other}", statement)
 
     def enumerators(self, declaration):
         return [item.spelling for item in declaration.get_children()
@@ -423,8 +424,10 @@ class Walk:
         if kind.kind == types.BOOL:
             after = None if text in ("true", "false") else f"!({text})"
         elif kind.kind == types.ENUM:
-            after = next((name for name in self.enumerators(kind.get_declaration())
-                          if name != text), None)
+            scope, colons, own = text.rpartition("::")
+            after = next((scope + colons + name
+                          for name in self.enumerators(kind.get_declaration()) if name != own),
+                         None)
         elif kind.kind == types.POINTER:
             after = "0"
         elif types.CHAR_U.value <= kind.kind.value <= types.INT128.value:

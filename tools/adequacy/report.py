@@ -50,7 +50,7 @@ class Report:
         # Set by the command.
         self.campaigns, self.left_out, self.options = [], [], None
         self.seconds, self.interrupted, self.exit_code = 0, False, 0
-        self.is_drawn = False
+        self.is_drawn, self.has_marks = False, True
 
     @property
     def interval(self):
@@ -121,6 +121,9 @@ def print_text(report, out):
              f"{report.runs[-1]} of a campaign")
     for campaign, why in report.left_out:
         line(f"left out, as the unchanged file comes to no verdict: {campaign.name()}: {why}", "  ")
+    if not report.has_marks:
+        line("The file does not build with a mark at each statement, so survivors that no run "
+             "executes are among those without a difference.")
     if report.having(*HOLES):
         line()
         line("Runs are deterministic. So a survivor with the same digests made no difference at all "

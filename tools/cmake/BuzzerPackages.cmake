@@ -56,7 +56,7 @@ records a failing run as JSON, shrinks it, and replays it exactly.")
     set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION devel)
     set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
         "${about}")
-    set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libbuzzer-dev, gdb, python3-buzzer")
+    set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "libbuzzer-dev, gdb, python3-buzzer, python3-clang")
 
     set(CPACK_DEBIAN_DEV_PACKAGE_NAME libbuzzer-dev)
     set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
