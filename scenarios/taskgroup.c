@@ -7,13 +7,14 @@
  * With `body` the parent's body may wait or fail as well, or the group is cancelled from outside.
  * Sitters wait until they are cancelled: if nothing else can run, the group owes them that, or the
  * host cancels the parent. */
+#include "primitives/runtime/driver.h"
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/rules.h"
 #include "primitives/runtime/timer.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS };
+enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS, RULES };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000},
@@ -24,12 +25,18 @@ static const struct bz_param params[] = {
      0, 1},
     {"sitters", "further children, which wait until they are cancelled", 0, 0, 1000},
     BZ_REFUSALS_PARAM,
+    {"rules",
+     "groups also, as in asyncio 3.11: 1: cancel their children in any order; 2: take their "
+     "request "
+     "back before they wait; 3: both",
+     0, 0, 3},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8}, {"hold", 0, 3, 0},
-    {"body", 0, 1, 0},    {"sitters", 0, 2, 0},   BZ_REFUSALS_SIZE,    {NULL, 0, 0, 0},
+    {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8},
+    {"hold", 0, 3, 0},    {"body", 0, 1, 0},      {"sitters", 0, 2, 0},
+    BZ_REFUSALS_SIZE,     {"rules", 0, 3, 0},     {NULL, 0, 0, 0},
 };
 
 /* Where in a round the failing child fails. */
@@ -41,7 +48,8 @@ enum body { AT_ONCE, AFTER_YIELDS, WHEN_CANCELLED, BY_FAILING, BODIES };
 
 struct child {
     struct taskgroup *state;
-    uint64_t fails_at; /* round * MOMENTS + moment; UINT64_MAX: it does not fail */
+    uint64_t fails_at;          /* round * MOMENTS + moment; UINT64_MAX: it does not fail */
+    const struct bz_task *task; /* NULL: it has not begun */
 };
 
 struct taskgroup {
@@ -50,11 +58,13 @@ struct taskgroup {
     struct bz_task *parent;
     struct bz_checker checker;
     struct bz_timer host;
+    struct bz_rules rules;
     uint32_t spawned; /* children */
     uint32_t running; /* children that have begun and not ended */
     uint32_t sitting; /* tasks that wait until they are cancelled */
     uint32_t failed;  /* children, and the body */
     uint32_t struck;  /* cancels of the parent by the host */
+    bool was_asked;   /* by the group to cancel, before the exit */
     bool has_ended;
     struct child children[]; /* room for a sibling of each, which it may spawn */
 };
@@ -71,12 +81,6 @@ static uint32_t from_outside(const struct taskgroup *state) {
 /* Something has happened for which the group has to cancel its children. */
 static bool has_cause(const struct taskgroup *state) {
     return state->failed > 0 || from_outside(state) > 0;
-}
-
-/* The rules of the runtime (rules.h). */
-static bool takes_back_at_end(const struct bz_world *world) {
-    const struct bz_rules *rules = world->variant->rules;
-    return rules == NULL || rules->group == BZ_GROUP_REARMS;
 }
 
 /* --- the children ----------------------------------------------------------------------------- */
@@ -143,25 +147,29 @@ static enum bz_status spawn(struct taskgroup *state, bz_task_fn *fn) {
     return status;
 }
 
-static void begin(struct taskgroup *state) {
+static void begin(struct taskgroup *state, struct child *child) {
+    child->task = bz_loop_current(state->scene.world->loop);
     bz_world_assert(state->scene.world, !state->has_ended, "a child outlives its group");
     state->running++;
 }
 
 static enum bz_status end(struct taskgroup *state, enum bz_status status) {
     struct bz_world *world = state->scene.world;
-    bool was_asked = bz_world_asked(world, bz_loop_current(world->loop)) > 0;
+    uint32_t asked = bz_world_asked(world, bz_loop_current(world->loop));
+    uint32_t count = bz_task_cancelling(bz_loop_current(world->loop));
     check_siblings(state);
     state->running--;
     state->failed += has_failed(status);
-    bz_world_assert(world, status != BZ_CANCELLED || was_asked || has_cause(state),
+    bz_world_assert(world, status != BZ_CANCELLED || asked > 0 || has_cause(state),
                     "a child was cancelled, although neither the body nor a child has failed");
+    bz_world_assert(world, asked == BZ_ASKED_MAX || count <= asked + 1,
+                    "the group cancelled a child %u times", count - asked);
     return status;
 }
 
 static enum bz_status sibling_main(void *arg) {
-    const struct child *child = arg;
-    begin(child->state);
+    struct child *child = arg;
+    begin(child->state, child);
     return end(child->state, play(child));
 }
 
@@ -170,6 +178,9 @@ static void spawn_sibling(struct taskgroup *state, enum bz_status status) {
     struct bz_world *world = state->scene.world;
     bool is_aborted =
         status == BZ_CANCELLED && bz_world_asked(world, bz_loop_current(world->loop)) == 0;
+    enum bz_status left = bz_group_exit(&state->group, BZ_OK);
+    bz_world_assert(world, left == BZ_INVALID_STATE, "a child left the group of its parent: %s",
+                    bz_status_word(left));
     if (bz_world_draw(world, "sibling", 2) == 1) {
         bool is_spawned = spawn(state, sibling_main) == BZ_OK;
         bz_world_assert(world, !is_spawned || !is_aborted,
@@ -184,8 +195,8 @@ static enum bz_status clean_up(struct taskgroup *state, enum bz_status status) {
 }
 
 static enum bz_status child_main(void *arg) {
-    const struct child *child = arg;
-    begin(child->state);
+    struct child *child = arg;
+    begin(child->state, child);
     enum bz_status status = play(child);
     if (child->state->scene.values[BODY] == 1) {
         spawn_sibling(child->state, status);
@@ -195,8 +206,8 @@ static enum bz_status child_main(void *arg) {
 }
 
 static enum bz_status sitter_main(void *arg) {
-    const struct child *child = arg;
-    begin(child->state);
+    struct child *child = arg;
+    begin(child->state, child);
     return end(child->state, sit(child->state));
 }
 
@@ -231,13 +242,23 @@ static enum bz_status body(struct taskgroup *state) {
     return status == BZ_OK && how == BY_FAILING ? BZ_FAILED : status;
 }
 
+/* The group has taken its own request back, unless that came while it waited, and no other. */
+static void check_requests(const struct taskgroup *state, enum bz_status status) {
+    bool rearms = state->rules.group == BZ_GROUP_REARMS;
+    uint32_t asked = from_outside(state);
+    asked -= rearms && status == BZ_FAILED && asked > 0; /* it asks for that again */
+    uint32_t most = asked + (!rearms && state->failed > 0 && !state->was_asked);
+    uint32_t count = bz_task_cancelling(state->parent);
+    bz_world_assert(state->scene.world,
+                    (count >= asked && count <= most) || asked >= BZ_ASKED_MAX - 1,
+                    "the group left %u cancel requests, and %u were from outside", count, asked);
+}
+
 /* An error of the body or of a child comes first, then a cancel from outside, which the exit itself
- * may have received. The count of requests is judged where a group takes its own back at the end.
- */
+ * may have received. */
 static void check_end(const struct taskgroup *state, enum bz_status of_body,
                       enum bz_status status) {
     struct bz_world *world = state->scene.world;
-    uint32_t asked = from_outside(state);
     enum bz_status due = state->failed > 0 ? BZ_FAILED : of_body;
     bool is_fine = status == due || (due == BZ_OK && bz_is_cancelled(world, status));
     bz_world_assert(world, is_fine, "the group ended with %s, and %s was due",
@@ -247,24 +268,30 @@ static void check_end(const struct taskgroup *state, enum bz_status of_body,
                     state->group.errors, state->failed);
     bz_world_assert(world, state->failed == 0 || has_failed(state->group.first_error),
                     "the first error of the group is %s", bz_status_word(state->group.first_error));
-    uint32_t count = bz_task_cancelling(state->parent);
-    uint32_t again = status == BZ_FAILED && asked > 0; /* it asks for that itself */
-    if (takes_back_at_end(world) && asked < BZ_ASKED_MAX) {
-        bz_world_assert(world, count == asked - again,
-                        "the group left %u cancel requests, and %u were from outside", count,
-                        asked - again);
+    check_requests(state, status);
+}
+
+static void check_freed(const struct taskgroup *state) {
+    const struct bz_loop *loop = state->scene.world->loop;
+    const struct bz_task *task = NULL;
+    while ((task = bz_driver_next_task(loop, task)) != NULL) {
+        for (uint32_t index = 0; index < state->spawned; index++) {
+            bz_world_assert(state->scene.world, state->children[index].task != task,
+                            "the group has ended and has not freed child-%u", index + 1);
+        }
     }
 }
 
 /* A group that has ended takes no child and no exit, and a cancel from outside is not lost. */
 static void check_afterwards(struct taskgroup *state, enum bz_status status) {
     struct bz_world *world = state->scene.world;
+    check_freed(state);
     enum bz_status spawned = bz_group_spawn(&state->group, "late", 0, sitter_main, NULL, NULL);
     enum bz_status left = bz_group_exit(&state->group, BZ_OK);
     bz_world_assert(world, spawned == BZ_INVALID_STATE && left == BZ_INVALID_STATE,
                     "a group that has ended answered %s to spawn and %s to exit",
                     bz_status_word(spawned), bz_status_word(left));
-    bool is_due = status == BZ_OK || (status == BZ_FAILED && takes_back_at_end(world));
+    bool is_due = status == BZ_OK || (status == BZ_FAILED && state->rules.group == BZ_GROUP_REARMS);
     if (is_due && bz_task_cancelling(state->parent) > 0) {
         bz_sut_may_wait(world);
         status = bz_yield(world->loop);
@@ -282,6 +309,7 @@ static enum bz_status parent(void *arg) {
     enum bz_status of_body = body(state);
     of_body = of_body == BZ_INVALID_STATE ? BZ_OK : of_body;
     state->failed += has_failed(of_body);
+    state->was_asked = bz_task_cancelling(state->parent) > from_outside(state);
     enum bz_status status = bz_group_exit(&state->group, of_body);
     state->has_ended = true;
     check_end(state, of_body, status);
@@ -315,6 +343,18 @@ static void choose_failing(struct taskgroup *state) {
     }
 }
 
+/* Those of the variant, and further ones. */
+static void set_rules(struct taskgroup *state) {
+    struct bz_world *world = state->scene.world;
+    int64_t more = state->scene.values[RULES];
+    state->rules = world->variant->rules == NULL ? (struct bz_rules){0} : *world->variant->rules;
+    if (more != 0) {
+        state->rules.children = (more & 1) != 0 ? BZ_CHILDREN_BY_CHOICE : state->rules.children;
+        state->rules.group = (more & 2) != 0 ? BZ_GROUP_LOSES : state->rules.group;
+        bz_loop_set_rules(world->loop, &state->rules);
+    }
+}
+
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     const int64_t *values = args->values;
     size_t count = (size_t)(2 * values[CHILDREN] + values[SITTERS]);
@@ -323,6 +363,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     for (size_t index = 0; index < count; index++) {
         state->children[index] = (struct child){.state = state, .fails_at = UINT64_MAX};
     }
+    set_rules(state);
     bz_scene_may_fail(world);
     choose_failing(state);
     if (bz_scene_init_permits(&state->scene, args, "permits", values[PERMITS])) {
