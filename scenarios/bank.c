@@ -23,10 +23,9 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"accounts", 1, 3, 0},
-    {"cards", 1, 6, 12},
-    {"payments", 1, 3, 8},
-    {NULL, 0, 0, 0},
+    {"accounts", 1, 3, 0},   {"cards", 1, 6, 12},
+    {"payments", 1, 3, 8},   {"cards", 7, 257, BZ_TAIL_TASKS},
+    {"payments", 4, 257, 0}, {NULL, 0, 0, 0},
 };
 
 struct account {

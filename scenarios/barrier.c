@@ -28,8 +28,18 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"parties", 1, 4, 0}, {"workers", 1, 8, 12}, {"rounds", 1, 4, 8}, {"pace", 0, 3, 0},
-    {"cancels", 0, 3, 0}, {"aborts", 0, 2, 0},   {"resets", 0, 2, 0}, {NULL, 0, 0, 0},
+    {"parties", 1, 4, 0},
+    {"workers", 1, 8, 12},
+    {"rounds", 1, 4, 8},
+    {"pace", 0, 3, 0},
+    {"cancels", 0, 3, 0},
+    {"aborts", 0, 2, 0},
+    {"resets", 0, 2, 0},
+    {"parties", 5, 64, BZ_TAIL_TASKS},
+    {"workers", 9, 257, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0},
+    {"cancels", 4, 33, 0},
+    {NULL, 0, 0, 0},
 };
 
 #define HOST_INTERVAL_NS UINT64_C(1000000)

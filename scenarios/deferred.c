@@ -28,8 +28,18 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"permits", 1, 3, 0}, {"crowd", 1, 10, 20}, {"rounds", 1, 3, 6},  {"arrival", 0, 3, 0},
-    {"hold", 0, 2, 0},    {"nesting", 1, 3, 0}, {"cancels", 0, 3, 0}, {NULL, 0, 0, 0},
+    {"permits", 1, 3, 0},
+    {"crowd", 1, 10, 20},
+    {"rounds", 1, 3, 6},
+    {"arrival", 0, 3, 0},
+    {"hold", 0, 2, 0},
+    {"nesting", 1, 3, 0},
+    {"cancels", 0, 3, 0},
+    {"permits", 4, 65, BZ_TAIL_TASKS},
+    {"crowd", 11, 257, BZ_TAIL_TASKS},
+    {"rounds", 4, 257, 0},
+    {"cancels", 4, 33, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct client {

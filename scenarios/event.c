@@ -25,8 +25,16 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"setters", 1, 3, 0}, {"waiters", 1, 6, 12}, {"rounds", 1, 4, 8}, {"latecomers", 0, 2, 0},
-    {"pace", 0, 3, 0},    {"cancels", 0, 3, 0},  {NULL, 0, 0, 0},
+    {"setters", 1, 3, 0},
+    {"waiters", 1, 6, 12},
+    {"rounds", 1, 4, 8},
+    {"latecomers", 0, 2, 0},
+    {"pace", 0, 3, 0},
+    {"cancels", 0, 3, 0},
+    {"waiters", 7, 257, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0},
+    {"cancels", 4, 33, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct event {

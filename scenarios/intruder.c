@@ -25,8 +25,16 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"permits", 1, 3, 0}, {"workers", 1, 6, 10}, {"rounds", 1, 3, 10},
-    {"hold", 0, 2, 0},    {"visits", 1, 4, 0},   {NULL, 0, 0, 0},
+    {"permits", 1, 3, 0},
+    {"workers", 1, 6, 10},
+    {"rounds", 1, 3, 10},
+    {"hold", 0, 2, 0},
+    {"visits", 1, 4, 0},
+    {"permits", 4, 65, BZ_TAIL_TASKS},
+    {"workers", 7, 257, BZ_TAIL_TASKS},
+    {"rounds", 4, 257, 0},
+    {"visits", 5, 257, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct intruder {

@@ -60,9 +60,23 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"producers", 1, 4, 8}, {"consumers", 1, 4, 8}, {"newcomers", 0, 2, 0}, {"items", 1, 4, 12},
-    {"kind", 0, 2, 0},      {"maxsize", 0, 4, 0},   {"shutdown", 0, 2, 0},  {"work", 0, 2, 0},
-    {"tries", 1, 3, 0},     {"cancels", 0, 3, 0},   {"moves", 0, 3, 0},     BZ_REFUSALS_SIZE,
+    {"producers", 1, 4, 8},
+    {"consumers", 1, 4, 8},
+    {"newcomers", 0, 2, 0},
+    {"items", 1, 4, 12},
+    {"kind", 0, 2, 0},
+    {"maxsize", 0, 4, 0},
+    {"shutdown", 0, 2, 0},
+    {"work", 0, 2, 0},
+    {"tries", 1, 3, 0},
+    {"cancels", 0, 3, 0},
+    {"moves", 0, 3, 0},
+    BZ_REFUSALS_SIZE,
+    {"producers", 5, 65, BZ_TAIL_TASKS},
+    {"consumers", 5, 65, BZ_TAIL_TASKS},
+    {"items", 5, 257, 0},
+    {"maxsize", 5, 257, 0},
+    {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},
 };
 

@@ -26,8 +26,17 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"tables", 1, 4, 0}, {"guests", 2, 8, 14}, {"arrival", 0, 4, 0}, {"helpings", 1, 3, 8},
-    {"meal", 0, 4, 0},   {"changes", 0, 4, 0}, {NULL, 0, 0, 0},
+    {"tables", 1, 4, 0},
+    {"guests", 2, 8, 14},
+    {"arrival", 0, 4, 0},
+    {"helpings", 1, 3, 8},
+    {"meal", 0, 4, 0},
+    {"changes", 0, 4, 0},
+    {"tables", 5, 65, BZ_TAIL_TASKS},
+    {"guests", 9, 257, BZ_TAIL_TASKS},
+    {"helpings", 4, 257, 0},
+    {"changes", 5, 33, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct restaurant {

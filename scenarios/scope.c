@@ -22,8 +22,16 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"workers", 1, 5, 8}, {"rounds", 1, 4, 8}, {"sleep-ns", 1, 8, 0}, {"cancels", 0, 4, 0},
-    {"failing", 0, 1, 0}, BZ_REFUSALS_SIZE,    {NULL, 0, 0, 0},
+    {"workers", 1, 5, 8},
+    {"rounds", 1, 4, 8},
+    {"sleep-ns", 1, 8, 0},
+    {"cancels", 0, 4, 0},
+    {"failing", 0, 1, 0},
+    BZ_REFUSALS_SIZE,
+    {"workers", 6, 257, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0},
+    {"cancels", 5, 33, 0},
+    {NULL, 0, 0, 0},
 };
 
 #define FAILS_OF 4u /* one of so many bodies */

@@ -34,9 +34,18 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"permits", 1, 3, 0}, {"children", 1, 8, 14}, {"rounds", 1, 4, 8},
-    {"hold", 0, 3, 0},    {"body", 0, 1, 0},      {"sitters", 0, 2, 0},
-    BZ_REFUSALS_SIZE,     {"rules", 0, 3, 0},     {NULL, 0, 0, 0},
+    {"permits", 1, 3, 0},
+    {"children", 1, 8, 14},
+    {"rounds", 1, 4, 8},
+    {"hold", 0, 3, 0},
+    {"body", 0, 1, 0},
+    {"sitters", 0, 2, 0},
+    BZ_REFUSALS_SIZE,
+    {"rules", 0, 3, 0},
+    {"permits", 4, 65, BZ_TAIL_TASKS},
+    {"children", 9, 257, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0},
+    {NULL, 0, 0, 0},
 };
 
 /* Where in a round the failing child fails. */

@@ -22,8 +22,15 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"permits", 1, 3, 0},  {"waiters", 1, 6, 12}, {"rounds", 1, 4, 8},
-    {"slack-ns", 0, 3, 0}, {"moved", 0, 1, 0},    {NULL, 0, 0, 0},
+    {"permits", 1, 3, 0},
+    {"waiters", 1, 6, 12},
+    {"rounds", 1, 4, 8},
+    {"slack-ns", 0, 3, 0},
+    {"moved", 0, 1, 0},
+    {"permits", 4, 65, BZ_TAIL_TASKS},
+    {"waiters", 7, 257, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0},
+    {NULL, 0, 0, 0},
 };
 
 struct timeout {

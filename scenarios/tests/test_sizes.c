@@ -18,7 +18,7 @@
 
 /* --- a semaphore whose queue is an array ------------------------------------------------------ */
 
-#define SLOTS 64u
+#define SLOTS 1024u
 #define FIRST_CAPACITY 4u
 #define TICKETS 64u
 
@@ -332,7 +332,8 @@ Test(sizes, what_is_set_is_not_drawn) {
         different += drawn.args.values[1] != 4;
         larger += drawn.starvation_bound > BZ_STARVATION_BOUND_DEFAULT;
         drawn.args.values[1] = 4;
-        cr_assert_eq(memcmp(drawn.args.values, other.args.values, sizeof drawn.args.values), 0);
+        cr_assert(bz_sizes_are_tail(&program, seed) || /* what is set leaves room for the others */
+                  memcmp(drawn.args.values, other.args.values, sizeof drawn.args.values) == 0);
     }
     cr_assert_lt(1000, different);
     cr_assert_lt(50, larger);

@@ -126,7 +126,7 @@ static uint64_t place_of(uint64_t seed) {
 
 /* Makes the drawn program that of the seed. */
 static void draw(struct bz_drawing *drawing, const struct bz_program *program, uint64_t seed) {
-    uint64_t number = bz_sizes_number(seed) + 1;
+    uint64_t number = bz_sizes_number(program, seed) + 1;
     if (drawing->number != number) {
         drawing->number = number;
         bz_sizes_draw(program, seed, &drawing->program);
@@ -139,8 +139,10 @@ static const struct bz_program *enter(struct bz_campaigning *campaign, const str
     const struct bz_program *program = &campaign->program;
     if (is_drawn(campaign, seed)) {
         draw(&campaign->drawing, program, seed);
-        campaign->drawing.program.profile = batch->profiles[place_of(seed)];
         program = &campaign->drawing.program;
+        if (program->strategy->needs_profile) {
+            campaign->drawing.program.profile = batch->profiles[place_of(seed)];
+        }
     }
     if (campaign->config->draws_sizes) {
         bz_program_enter(program, world);
@@ -207,7 +209,7 @@ void bz_chunk_go_on(const struct bz_campaigning *campaign, struct bz_batch *batc
 /* Measures the profile of a seed's draw, unless it is known. False after a note. */
 static bool measure_draw(struct bz_campaigning *campaign, struct bz_batch *batch, uint64_t seed) {
     struct bz_drawing *drawing = &campaign->drawing;
-    uint64_t number = bz_sizes_number(seed) + 1;
+    uint64_t number = bz_sizes_number(&campaign->program, seed) + 1;
     uint64_t *measured = &drawing->measured->items[number % BZ_SIZES_DRAWS].number;
     struct bz_profile *profile = &drawing->measured->items[number % BZ_SIZES_DRAWS].profile;
     if (*measured != number) {
@@ -230,7 +232,8 @@ static bool measure_draws(struct bz_campaigning *campaign, struct bz_batch *batc
     uint64_t seed = campaign->config->seed_first + batch->first;
     bool is_ok = true;
     for (uint64_t left = batch->count; is_ok && left > 0; left--, seed++) {
-        is_ok = !is_drawn(campaign, seed) || measure_draw(campaign, batch, seed);
+        is_ok = !is_drawn(campaign, seed) || bz_sizes_are_tail(&campaign->program, seed) ||
+                measure_draw(campaign, batch, seed);
     }
     return is_ok;
 }

@@ -205,8 +205,8 @@ void bz_determinism_judge(const struct bz_program *program, struct bz_world *wor
     }
     bz_program_enter(program, *other);
     bz_judge_watch_stop((*other)->judge, stop);
-    enum bz_run_end end =
-        bz_judge_run((*other)->judge, &source, &(struct bz_run_start){.seed = judge->seed});
+    struct bz_run_start start = {.seed = judge->seed, .strategy = program->strategy};
+    enum bz_run_end end = bz_judge_run((*other)->judge, &source, &start);
     uint64_t digest = bz_judge_digest((*other)->judge);
     if (end == BZ_RUN_NO_RESOURCE) {
         bz_judge_lacks(world->judge, NULL, "a second run");

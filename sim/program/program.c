@@ -240,7 +240,8 @@ bool bz_program_measure_or(struct bz_program *program, char *lack) {
 
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
                                uint64_t seed) {
-    return bz_program_run_from(program, world, &(struct bz_run_start){.seed = seed});
+    return bz_program_run_from(program, world,
+                               &(struct bz_run_start){.seed = seed, .strategy = program->strategy});
 }
 
 enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_world *world,

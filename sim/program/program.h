@@ -57,7 +57,7 @@ enum bz_run_end bz_program_run_from(const struct bz_program *program, struct bz_
                                     const struct bz_run_start *start);
 
 /* Between two runs: the world continues with this program, which differs from the one before in
- * parameters, profile and starvation bound alone. */
+ * parameters, strategy, profile and starvation bound alone. */
 void bz_program_enter(const struct bz_program *program, struct bz_world *world);
 
 /* About how many steps of its runs take so long: by a table, so the number is the same everywhere.

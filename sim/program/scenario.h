@@ -30,7 +30,14 @@ struct bz_param {
 };
 
 /* The range that a campaign draws a parameter from (sizes.h): least..most. `large`, which is above
- * `most` and the default, which then is above 0, is for the few long runs; 0: none. */
+ * `most` and the default, which then is above 0, is for the few long runs; 0: none.
+ *
+ * A second row of the same parameter has its long tail: the range for runs that are ten or a
+ * hundred times as long. A parameter whose first row has `large` makes runs longer in proportion.
+ * In the second row, `large` is BZ_TAIL_TASKS if the parameter counts tasks, which overtake each
+ * other, or what no more than all tasks can use, such as permits; else 0. */
+#define BZ_TAIL_TASKS 1
+
 struct bz_size {
     const char *name; /* of the parameter; NULL ends a list */
     int64_t least;

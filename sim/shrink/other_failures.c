@@ -143,7 +143,7 @@ static void draw(const struct bz_program *given, uint32_t number, const int64_t 
     }
     *program = usual;
     if (number > 0) {
-        bz_sizes_draw(&usual, (uint64_t)(number - 1) * BZ_SIZES_SEEDS + BZ_SIZES_AT, program);
+        bz_sizes_draw_number(&usual, number - 1, program);
     }
     for (uint32_t index = 0; params[index].name != NULL; index++) {
         int64_t *value = &program->args.values[index];

@@ -1,0 +1,234 @@
+/* Faults that need a long run or a large one: a campaign finds each of them in every scenario of
+ * semaphores that draws sizes, in both orders, within RUNS runs. Their correct twins are silent. */
+#include "primitives/tests/long.h"
+#include "scenarios/tests/seeds.h"
+#include "scenarios/variants/deque.h"
+#include "sim/campaign/campaign.h"
+
+#define RUNS 20000u
+#define RUNS_SILENT TST_LONG(10000u, 1000000u)
+#define SLOTS 2048u
+#define CLASSES 3u
+
+struct place {
+    struct bz_waiter *waiter; /* NULL: has left */
+    uint32_t ticket;
+    uint32_t kind;
+};
+
+struct semaphore {
+    struct bz_loop *loop;
+    uint32_t value;
+    uint32_t tickets;
+    uint32_t waits;
+    uint32_t grants;
+    uint32_t next_kind;
+    uint32_t count;
+    struct place line[SLOTS]; /* the oldest first */
+};
+
+static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct semaphore *semaphore = instance;
+    semaphore->loop = loop;
+    semaphore->value = permits;
+    return BZ_OK;
+}
+
+static void take_out(struct semaphore *semaphore, uint32_t position) {
+    semaphore->count--;
+    for (; position < semaphore->count; position++) {
+        semaphore->line[position] = semaphore->line[position + 1];
+    }
+}
+
+/* The position of the oldest waiter of a class; `count` if there is none. */
+static uint32_t oldest_of(const struct semaphore *semaphore, uint32_t kind) {
+    uint32_t position = 0;
+    while (position < semaphore->count && semaphore->line[position].kind != kind) {
+        position++;
+    }
+    return position;
+}
+
+static uint32_t pick_oldest(struct semaphore *semaphore) {
+    (void)semaphore;
+    return 0;
+}
+
+/* The fault: 256 is 0. */
+static uint32_t pick_by_ticket(struct semaphore *semaphore) {
+    uint32_t best = 0;
+    for (uint32_t position = 1; position < semaphore->count; position++) {
+        uint8_t ticket = (uint8_t)semaphore->line[position].ticket;
+        best = ticket < (uint8_t)semaphore->line[best].ticket ? position : best;
+    }
+    return best;
+}
+
+/* The fault: the last class waits until there is no other. */
+static uint32_t pick_by_class(struct semaphore *semaphore) {
+    uint32_t kind = 0;
+    while (oldest_of(semaphore, kind) == semaphore->count) {
+        kind++;
+    }
+    return oldest_of(semaphore, kind);
+}
+
+static uint32_t pick_class_in_turn(struct semaphore *semaphore) {
+    do {
+        semaphore->next_kind = (semaphore->next_kind + 1) % CLASSES;
+    } while (oldest_of(semaphore, semaphore->next_kind) == semaphore->count);
+    return oldest_of(semaphore, semaphore->next_kind);
+}
+
+static void serve(struct semaphore *semaphore, uint32_t (*pick)(struct semaphore *semaphore)) {
+    while (semaphore->value > 0 && semaphore->count > 0) {
+        uint32_t position = pick(semaphore);
+        struct bz_waiter *waiter = semaphore->line[position].waiter;
+        take_out(semaphore, position);
+        if (bz_future_set_result(&waiter->future, 0) == BZ_OK) {
+            semaphore->value--; /* else it was cancelled */
+            semaphore->grants++;
+        }
+    }
+}
+
+static enum bz_status acquire_with(struct semaphore *semaphore,
+                                   enum bz_status (*release)(void *instance)) {
+    uint32_t ticket = semaphore->tickets++;
+    if (semaphore->value > 0) {
+        semaphore->value--;
+        return BZ_OK;
+    }
+    struct bz_waiter waiter;
+    bz_future_init(&waiter.future, semaphore->loop);
+    semaphore->waits++;
+    semaphore->line[semaphore->count++] =
+        (struct place){.waiter = &waiter,
+                       .ticket = ticket,
+                       .kind = bz_task_id(bz_loop_current(semaphore->loop)) % CLASSES};
+    enum bz_status status = bz_future_await(&waiter.future);
+    if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
+        (void)release(semaphore);
+        return status;
+    }
+    for (uint32_t position = 0; status != BZ_OK && position < semaphore->count; position++) {
+        if (semaphore->line[position].waiter == &waiter) {
+            take_out(semaphore, position);
+        }
+    }
+    return status;
+}
+
+static bool locked(void *instance) {
+    return ((struct semaphore *)instance)->value == 0;
+}
+
+/* `pick_` names the waiter that is served next. */
+#define SEMAPHORE(name_, claims_, init_, pick_, before_acquire_, add_permit_)                      \
+    static enum bz_status name_##_release(void *instance) {                                        \
+        struct semaphore *self = instance;                                                         \
+        add_permit_;                                                                               \
+        serve(self, pick_);                                                                        \
+        return BZ_OK;                                                                              \
+    }                                                                                              \
+    static enum bz_status name_##_acquire(void *instance) {                                        \
+        struct semaphore *self = instance;                                                         \
+        before_acquire_;                                                                           \
+        return acquire_with(self, name_##_release);                                                \
+    }                                                                                              \
+    static const struct bz_permit_ops name_##_ops = {.instance_bytes = sizeof(struct semaphore),   \
+                                                     .locked = locked,                             \
+                                                     .init = init_,                                \
+                                                     .acquire = name_##_acquire,                   \
+                                                     .release = name_##_release};                  \
+    static const struct bz_variant name_ = {.version = BZ_VARIANT_VERSION,                         \
+                                            .claims = BZ_CLAIM_WAKE_IS_GRANT | (claims_),          \
+                                            .name = #name_,                                        \
+                                            .summary = "a test",                                   \
+                                            .permits = {&name_##_ops, NULL, &name_##_ops}}
+
+static enum bz_status init_four_bits(void *instance, struct bz_loop *loop, uint32_t permits) {
+    return init(instance, loop, permits % 16);
+}
+
+#define FIFO BZ_CLAIM_FIFO
+SEMAPHORE(sound, FIFO, init, pick_oldest, , self->value++);
+SEMAPHORE(classes_in_turn, 0, init, pick_class_in_turn, , self->value++);
+SEMAPHORE(ticket_of_eight_bits, FIFO, init, pick_by_ticket, , self->value++);
+SEMAPHORE(count_of_four_bits, FIFO, init_four_bits, pick_oldest, , self->value++);
+SEMAPHORE(third_class, 0, init, pick_by_class, , self->value++);
+/* the permit of one release is lost */
+SEMAPHORE(turns, FIFO, init, pick_oldest, , self->value += ++self->next_kind % 256 != 0);
+/* the ninth in line is forgotten when the next one comes */
+SEMAPHORE(nine_in_line, FIFO, init, pick_oldest, self->count -= self->count > 8, self->value++);
+/* one permit too many */
+SEMAPHORE(hundredth_wait, FIFO, init, pick_oldest, self->value += self->waits == 99, self->value++);
+
+static struct bz_campaign_result run(const struct bz_scenario *scenario,
+                                     const struct bz_variant *variant, enum bz_order order,
+                                     uint64_t runs) {
+    struct bz_program program;
+    struct bz_campaign_result result;
+    bz_program_init(&program, scenario, variant, &bz_strategy_portfolio);
+    program.order = order;
+    cr_assert(bz_campaign_run(
+        &(struct bz_campaign_config){.program = &program, .runs = runs, .draws_sizes = true},
+        &result));
+    return result;
+}
+
+static const struct bz_scenario *const with_semaphores[] = {
+    &bz_scenario_contended, &bz_scenario_restaurant, &bz_scenario_intruder,
+    &bz_scenario_taskgroup, &bz_scenario_timeout,    NULL};
+
+static void expect_found(const struct bz_variant *variant, const struct bz_scenario *not_in) {
+    for (const struct bz_scenario *const *next = with_semaphores; *next != NULL; next++) {
+        if (*next == not_in) {
+            continue;
+        }
+        for (unsigned order = 0; order < 2; order++) {
+            struct bz_campaign_result result =
+                run(*next, variant, order == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO, RUNS);
+            cr_expect_lt(0, result.violations, "%s in %s, order %u", variant->name, (*next)->name,
+                         order);
+            cr_log_info("%s in %s, order %u: %llu runs, %s\n", variant->name, (*next)->name, order,
+                        (unsigned long long)result.runs,
+                        result.violations > 0 ? result.findings[0].violation.oracle : "-");
+        }
+    }
+}
+
+static void expect_silence(const struct bz_variant *variant) {
+    for (const struct bz_scenario *const *next = with_semaphores; *next != NULL; next++) {
+        for (unsigned order = 0; order < 2; order++) {
+            struct bz_campaign_result result =
+                run(*next, variant, order == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO,
+                    BZ_SAN_ADDRESS ? RUNS_SILENT / 10 : RUNS_SILENT);
+            cr_expect_eq(result.violations, 0, "%s in %s, order %u, seed %llu: %s", variant->name,
+                         (*next)->name, order, (unsigned long long)result.findings[0].seed,
+                         result.findings[0].violation.message);
+            cr_expect_eq(result.out_of_steps, 0, "%s in %s", variant->name, (*next)->name);
+        }
+    }
+}
+
+#define IS_FOUND(variant)                                                                          \
+    Test(tail, variant##_is_found) {                                                               \
+        expect_found(&variant, NULL);                                                              \
+    }
+IS_FOUND(ticket_of_eight_bits)
+IS_FOUND(count_of_four_bits)
+IS_FOUND(turns)
+IS_FOUND(nine_in_line)
+IS_FOUND(hundredth_wait)
+
+/* Deadlines of `timeout` end each wait before it is overtaken 64 times. */
+Test(tail, third_class_is_found) {
+    expect_found(&third_class, &bz_scenario_timeout);
+}
+
+Test(tail, the_twins_are_silent) {
+    expect_silence(&sound);
+    expect_silence(&classes_in_turn);
+}
