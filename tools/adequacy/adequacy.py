@@ -26,7 +26,7 @@ import process  # noqa: E402
 from campaign import Builder, Buzzer, Judge, Test, compiled_with  # noqa: E402
 from mutate import Unusable, apply, mutants  # noqa: E402
 from page import html, junit, write  # noqa: E402
-from report import HOLES, Report, print_text  # noqa: E402
+from report import HOLES, Report, explain, print_text  # noqa: E402
 
 OK, USAGE, SURVIVORS, INTERRUPTED = 0, 2, 4, 5
 STATE = "adequacy.jsonl"
@@ -147,7 +147,7 @@ def read_options(words):
     """tools/commands/adequacy.c has checked them, and has the help."""
     parser = argparse.ArgumentParser(allow_abbrev=False, prog="buzzer adequacy")
     parser.add_argument("file", nargs="?")
-    for name in ("build", "out", "resume", "html", "junit"):
+    for name in ("build", "out", "resume", "html", "junit", "explained"):
         parser.add_argument(f"--{name}")
     for name in ("scenario", "variant", "plugin"):
         parser.add_argument(f"--{name}", action="append", default=[])
@@ -204,6 +204,10 @@ def run(options, progress):
         is_interrupted = True
     progress.end()
     settle(verdicts)
+    unused = explain(options.explained, work.text, work.mutants, verdicts) \
+        if options.explained else []
+    for line in unused:
+        print(f"buzzer adequacy: {line} explains no survivor", file=sys.stderr)
     report = Report(options.file, work.text, work.mutants, verdicts)
     report.campaigns, report.left_out, report.options = judge.campaigns, judge.left_out, options
     report.is_drawn, report.has_marks = options.is_drawn, judge.has_marks

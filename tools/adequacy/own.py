@@ -6,8 +6,8 @@
 OPTION is one of buzzer adequacy, for each file; --time is in seconds. A mutant is compiled as the
 build in FOLDER (build/quick) compiles the file for the simulator, and linked with everything else
 that is built there; a definition of the mutant comes first. The results of primitives/sync/lock.c
-are in FOLDER/adequacy/lock.c. The threshold is for all files together. Exit status: as of buzzer
-adequacy.
+are in FOLDER/adequacy/lock.c. explained.txt has the survivors that are all right. The threshold is
+for all files together. Exit status: as of buzzer adequacy.
 """
 import json
 import re
@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+EXPLAINED = ROOT / "tools/adequacy/explained.txt"
 sys.dont_write_bytecode = True
 
 
@@ -57,7 +58,7 @@ def main(words):
         out = build / "adequacy" / path.name
         status = subprocess.run(
             [sys.executable, ROOT / "tools/adequacy/adequacy.py", path, "--build",
-             recipe(build, path), "--program", "--out", out,
+             recipe(build, path), "--program", "--out", out, "--explained", EXPLAINED,
              *(word for word in words if word not in files)], cwd=ROOT, check=False).returncode
         if status not in (0, 4):
             return status

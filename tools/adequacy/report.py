@@ -1,7 +1,11 @@
 """What the mutants of a file have shown: as text and as JSON."""
 import math
+import re
 import textwrap
 from collections import Counter
+from pathlib import Path
+
+from mutate import Unusable
 
 # The verdicts that are holes, in the order of the report: a title, and what to do.
 HOLES = {
@@ -18,8 +22,30 @@ HOLES = {
 }
 JUDGED = ("killed", *HOLES)
 APART = {"equivalent": "equivalent (the same machine code)", "duplicate": "duplicate",
-         "invalid": "invalid (not compiled)"}
+         "invalid": "invalid (not compiled)", "explained": "explained"}
 Z = 1.959964  # of 95 %
+
+
+def explain(path, text, mutants, verdicts):
+    """Takes survivors out that a file explains, in lines "SOURCE LINE | CHANGE | REASON"; a '*' of
+    the source line stands for anything. Returns the lines that explain no survivor."""
+    unused = []
+    rows = text.decode(errors="replace").splitlines()
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
+        parts = [part.strip() for part in line.rsplit("|", 2)]
+        if not line.strip() or line.startswith("#"):
+            continue
+        if len(parts) != 3:
+            raise Unusable(f"{path}:{number}: not of the form 'SOURCE LINE | CHANGE | REASON'")
+        pattern = re.escape(parts[0]).replace(r"\*", ".*")
+        fitting = [mutant.number for mutant in mutants if mutant.words == parts[1] and
+                   re.fullmatch(pattern, rows[mutant.line - 1].strip())]
+        survivors = [one for one in fitting if verdicts.get(one, {}).get("verdict") in HOLES]
+        for one in survivors:
+            verdicts[one] = {**verdicts[one], "verdict": "explained", "why": parts[2]}
+        if fitting and not survivors and all(one in verdicts for one in fitting):
+            unused.append(f"{path}:{number}")
+    return unused
 
 
 def wilson(killed, judged):

@@ -41,6 +41,7 @@ struct adequacy {
     uint64_t seed;
     uint64_t threshold;
     uint32_t jobs;
+    const char *explained;
     const char *out;
     const char *resume;
     const char *html;
@@ -103,6 +104,9 @@ static const struct bz_option options[] = {
      .most = BZ_JOBS_MAX, .letter = 'j'},
     {"threshold", "PERCENT", "Exit with 0 if so many of the mutants are killed (default 100)",
      BZ_OPTION_NUMBER, offsetof(struct adequacy, threshold), .is_once = true, .most = 100},
+    {"explained", "FILE",
+     "Survivors that are all right and not counted, one a line: SOURCE LINE | CHANGE | REASON",
+     BZ_OPTION_TEXT, offsetof(struct adequacy, explained), .is_once = true},
     {"out", "DIR", "Folder of the results (default .buzzer/adequacy/FILE.c)", BZ_OPTION_TEXT,
      offsetof(struct adequacy, out), .is_stored = true, .is_once = true},
     {"resume", "DIR", "Continue what was interrupted, whose results are in DIR", BZ_OPTION_TEXT,
@@ -164,6 +168,7 @@ static void add_options(const struct adequacy *adequacy, const char **words, siz
     add_number(words, count, "seed", adequacy->seed);
     add_number(words, count, "threshold", adequacy->threshold);
     add_number(words, count, "jobs", adequacy->jobs);
+    add_text(words, count, "explained", adequacy->explained);
     add_text(words, count, "out", adequacy->out);
     add_text(words, count, "resume", adequacy->resume);
     add_text(words, count, "html", adequacy->html);
