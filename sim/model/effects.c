@@ -128,29 +128,61 @@ static bool may_take(const struct bz_history *history, const uint64_t *from, uin
            (has_begun || bz_history_op(history, client)->begins_with == 0);
 }
 
+/* True if another operation of its line was called before, and has not taken effect. */
+static bool is_in_company(const struct bz_history *history, const uint64_t *from, uint32_t client) {
+    const struct bz_pending *own = &history->operations[client];
+    uint32_t line = bz_history_op(history, client)->line;
+    uint64_t others = line == 0 ? 0 : history->pending & ~from[BZ_WORD_TOOK] & ~bit_of(client);
+    for (; others != 0; others &= others - 1) {
+        uint32_t other = (uint32_t)__builtin_ctzll(others);
+        if (bz_history_op(history, other)->line == line &&
+            history->operations[other].number < own->number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void took(struct bz_history *history, uint32_t client, int64_t answer) {
+    history->row[BZ_WORD_TOOK] |= bit_of(client);
+    history->row[BZ_WORD_BEGUN] &= ~bit_of(client);
+    history->row[BZ_WORD_ANSWERS + client] = (uint64_t)answer;
+}
+
+static int64_t ticket_of(const struct bz_history *history, const uint64_t *from, uint32_t client) {
+    bool has_ticket = bz_history_op(history, client)->begins_with != 0;
+    return has_ticket ? (int64_t)from[BZ_WORD_ANSWERS + client] : 0;
+}
+
 bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client) {
-    const struct bz_model_op *op = bz_history_op(history, client);
-    int64_t ticket = op->begins_with == 0 ? 0 : (int64_t)from[BZ_WORD_ANSWERS + client];
-    int64_t answer = ticket;
+    int64_t answer = ticket_of(history, from, client);
     uint64_t passed;
     if (!may_take(history, from, client) || !may_pass(history, from, client, &passed)) {
         return false;
     }
-    uint32_t or_else = history->is_at_rest ? 0 : op->or_else;
     copy_row(history, history->row, from);
     if (!step(history, history->row, history->operations[client].op, client, &answer)) {
-        answer = ticket;
-        copy_row(history, history->row, from);
-        if (or_else == 0 || !step(history, history->row, or_else - 1, client, &answer)) {
-            return false;
-        }
+        return false;
     }
-    history->row[BZ_WORD_TOOK] |= bit_of(client);
-    history->row[BZ_WORD_BEGUN] &= ~bit_of(client);
-    history->row[BZ_WORD_ANSWERS + client] = (uint64_t)answer;
+    took(history, client, answer);
     for (; passed != 0; passed &= passed - 1) {
         history->row[BZ_WORD_ANSWERS + (uint32_t)__builtin_ctzll(passed)]++;
     }
+    return true;
+}
+
+bool bz_effect_take_else(struct bz_history *history, const uint64_t *from, uint32_t client) {
+    uint32_t or_else = bz_history_op(history, client)->or_else;
+    int64_t answer = ticket_of(history, from, client);
+    if (or_else == 0 || !may_take(history, from, client) ||
+        (!is_in_company(history, from, client) && bz_effect_take(history, from, client))) {
+        return false;
+    }
+    copy_row(history, history->row, from);
+    if (!step(history, history->row, or_else - 1, client, &answer)) {
+        return false;
+    }
+    took(history, client, answer);
     return true;
 }
 
@@ -218,9 +250,31 @@ static void reach_further(struct bz_history *history, uint32_t index, uint64_t o
             add(history, &history->reached, history->row);
             from = bz_configurations_row(&history->reached, index); /* rows move */
         }
+        if (bz_effect_take_else(history, from, other)) {
+            add(history, &history->reached, history->row);
+            from = bz_configurations_row(&history->reached, index);
+        }
         if (bz_effect_undo(history, from, other)) {
             add(history, &history->reached, history->row);
         }
+    }
+}
+
+void bz_effects_of_call(struct bz_history *history, uint32_t client) {
+    bz_configurations_clear(&history->next);
+    for (uint32_t index = 0; index < history->now.count; index++) {
+        const uint64_t *from = bz_configurations_row(&history->now, index);
+        add(history, &history->next, bz_effect_begin(history, from, client) ? history->row : from);
+    }
+}
+
+/* Where it takes effect so, and has this answer. */
+static void return_as(struct bz_history *history, uint32_t index, uint32_t client, int64_t answer,
+                      bool (*take)(struct bz_history *history, const uint64_t *from,
+                                   uint32_t client)) {
+    if (take(history, bz_configurations_row(&history->reached, index), client) &&
+        (int64_t)history->row[BZ_WORD_ANSWERS + client] == answer) {
+        add_next(history, client);
     }
 }
 
@@ -241,9 +295,9 @@ void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t a
         const uint64_t *from = bz_configurations_row(&history->reached, index);
         if (bz_effect_begin(history, from, client)) {
             add(history, &history->reached, history->row);
-        } else if (bz_effect_take(history, from, client) &&
-                   (int64_t)history->row[BZ_WORD_ANSWERS + client] == answer) {
-            add_next(history, client);
+        } else {
+            return_as(history, index, client, answer, bz_effect_take);
+            return_as(history, index, client, answer, bz_effect_take_else);
         }
         reach_further(history, index, history->pending & ~bit_of(client));
     }
@@ -288,7 +342,8 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
         } else if (bz_effect_begin(history, from, client)) {
             add(history, &history->reached, history->row);
         } else if (bz_history_op(history, client)->begins_with == 0 &&
-                   bz_effect_take(history, from, client)) {
+                   (bz_effect_take(history, from, client) ||
+                    bz_effect_take_else(history, from, client))) {
             if (cancel == BZ_MODEL_CANCEL_MAY_DO_ALL) {
                 add_next(history, client);
             } else {

@@ -236,6 +236,10 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
         operation->number = number;
         memcpy(operation->arguments, event->arguments, sizeof operation->arguments);
         history->pending |= bit;
+        if (history->model->ops[event->op].begins_at_call) {
+            bz_effects_of_call(history, event->client);
+            swap_sets(history, &history->next);
+        }
         return !history->is_full && !history->cannot_undo;
     }
     if (event->kind == BZ_HISTORY_CANCEL) {
@@ -414,12 +418,10 @@ static bool has_all_begun(struct bz_history *history, const uint64_t *row, uint6
 /* Those of the clients that have no reason to wait in this configuration. */
 static uint64_t idle_in(struct bz_history *history, const uint64_t *row, uint64_t clients) {
     uint64_t idle = row[BZ_WORD_TOOK] & clients;
-    history->is_at_rest = true;
     for (clients &= ~idle; clients != 0; clients &= clients - 1) {
         uint32_t client = (uint32_t)__builtin_ctzll(clients);
         idle |= (uint64_t)bz_effect_take(history, row, client) << client;
     }
-    history->is_at_rest = false;
     return idle;
 }
 

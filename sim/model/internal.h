@@ -75,7 +75,6 @@ struct bz_history {
     uint32_t first_number;
     uint32_t event_count;
     bool ignores_lines;
-    bool is_at_rest;               /* nothing takes effect in the place of another operation */
     bool is_full;                  /* a set of configurations was, in this event */
     bool cannot_undo;              /* the model refused to, in this event */
     uint32_t undoing;              /* the operation that it refused to undo */
@@ -106,10 +105,15 @@ bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t 
 /* The client's operation takes effect, if the model and its line let it. */
 bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client);
 
+/* Its or_else takes effect in its place, if the model lets that and the operation has to wait, or
+ * has company in its line. */
+bool bz_effect_take_else(struct bz_history *history, const uint64_t *from, uint32_t client);
+
 /* The client's operation is undone, if its cancel was requested and it has taken effect. */
 bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t client);
 
-/* The event at hand, which `next` shows then. */
+/* The event at hand, which `next` shows then. The call is of an operation that begins at once. */
+void bz_effects_of_call(struct bz_history *history, uint32_t client);
 void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t answer);
 void bz_effects_of_end(struct bz_history *history, uint32_t client);
 

@@ -84,6 +84,9 @@ struct bz_model_op {
      */
     uint32_t begins_with;
     bool begins_in_order; /* of the calls, but for those whose cancel was requested */
+    /* The first moment is the call itself, where the hidden operation does not have to wait. So the
+     * state knows who waits, and in which order. */
+    bool begins_at_call;
     enum bz_model_cancel cancel;
     /* For BZ_MODEL_CANCEL_UNDOES: the index of the operation that takes this one back, in every
      * state after it. It may be one that no program calls. Its step gets the same arguments, and in
@@ -97,10 +100,12 @@ struct bz_model_op {
      * completed call of that one, as the wait of a condition needs the lock. 0: at any time. */
     uint32_t needs;
     /* 1 + the index of a hidden operation that may take effect in the place of this one where this
-     * one must wait. It need not: who waits at rest is judged without it. So a wait may end by a
-     * wake-up without a cause. 0: none. */
+     * one must wait, or where another one of its line was called before and has not taken effect.
+     * It need not: who waits at rest is judged without it. So a wait may end by a wake-up without a
+     * cause, and a try may find nothing. 0: none. */
     uint32_t or_else;
     bool is_hidden; /* no program calls it: it only undoes or begins */
+    bool is_extra;  /* the scenario `model` calls it only with `extras=1` */
     uint32_t argument_count;
     struct bz_model_argument arguments[BZ_MODEL_ARGUMENTS_MAX];
 };

@@ -118,7 +118,11 @@ static void find_answers(struct bz_history *history, uint32_t client, struct ans
         }
     }
     for (uint32_t index = 0; index < history->reached.count; index++) {
-        if (bz_effect_take(history, bz_configurations_row(&history->reached, index), client)) {
+        const uint64_t *row = bz_configurations_row(&history->reached, index);
+        if (bz_effect_take(history, row, client)) {
+            note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
+        }
+        if (bz_effect_take_else(history, row, client)) {
             note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
         }
     }

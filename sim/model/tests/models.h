@@ -307,4 +307,64 @@ static const struct bz_model rwlock_model = {.name = "rwlock",
                                              .op_count = 4,
                                              .step = rwlock_step};
 
+/* --- a mailbox: who came first gets the next letter; a look into it may find none ----------------
+ */
+
+enum { FETCH, POST, LOOK, COME, GO, MISS };
+
+struct mailbox_state {
+    int64_t letters;
+    int64_t callers;
+    int64_t first; /* the caller that is served next */
+};
+
+static inline bool mailbox_step(void *state, uint32_t op, const int64_t *arguments,
+                                int64_t *answer) {
+    struct mailbox_state *mailbox = state;
+    (void)arguments;
+    switch (op) {
+    case FETCH:
+        if (mailbox->letters == 0 || *answer != mailbox->first + 1) {
+            return false;
+        }
+        mailbox->letters--;
+        mailbox->first++;
+        *answer = 0;
+        return true;
+    case LOOK:
+        *answer = 0;
+        return mailbox->letters-- > 0;
+    case COME:
+        *answer = ++mailbox->callers;
+        return true;
+    case GO: /* only the last caller ever leaves in the tests */
+        mailbox->callers--;
+        return true;
+    case POST:
+        mailbox->letters++;
+        return true;
+    default: /* MISS */
+        *answer = -1;
+        return true;
+    }
+}
+
+static const struct bz_model_op mailbox_ops[] = {
+    [FETCH] = {.name = "fetch",
+               .begins_with = 1 + COME,
+               .begins_at_call = true,
+               .cancel = BZ_MODEL_CANCEL_UNDOES,
+               .undo = GO},
+    [POST] = {.name = "post"},
+    [LOOK] = {.name = "look", .line = 1, .or_else = 1 + MISS},
+    [COME] = {.name = "come", .is_hidden = true},
+    [GO] = {.name = "go", .is_hidden = true},
+    [MISS] = {.name = "miss", .is_hidden = true}};
+
+static const struct bz_model mailbox_model = {.name = "mailbox",
+                                              .state_bytes = sizeof(struct mailbox_state),
+                                              .ops = mailbox_ops,
+                                              .op_count = 6,
+                                              .step = mailbox_step};
+
 #endif

@@ -172,6 +172,25 @@ Test(model_history, what_may_take_its_place_need_not) {
            "would let it complete");
 }
 
+Test(model_history, an_operation_begins_at_its_call) {
+    expect_explained(&mailbox_model, 0, "1+0 2+0 3+1 3=0 1=0 3+1 3=0 2=0 .");
+    expect_explained(&mailbox_model, 0, "1+0 2+0 2? 2- 3+1 3=0 1=0 .");
+    expect(&mailbox_model, 0, "1+0 2+0 3+1 3=0 2=0", BZ_HISTORY_UNEXPLAINED,
+           "mailbox: client 2, event 5: fetch() returned 0, which no order of the model explains; "
+           "the model would only let it wait");
+    expect(&mailbox_model, 0, "1+0 2+0 3+1 3=0 .", BZ_HISTORY_LOST_WAKEUP,
+           "mailbox: client 1 waits in fetch(), called at event 1, and nothing is under way to "
+           "wake it; the model would let it complete");
+}
+
+Test(model_history, what_takes_its_place_may_do_so_in_company) {
+    expect_explained(&mailbox_model, 0, "1+2 1=-1 2+1 2=0 1+2 1=0 .");
+    expect_explained(&mailbox_model, 0, "2+1 2=0 1+2 3+2 3=-1 1=0 .");
+    expect(&mailbox_model, 0, "2+1 2=0 1+2 1=-1", BZ_HISTORY_UNEXPLAINED,
+           "mailbox: client 1, event 4: look() returned -1, which no order of the model explains; "
+           "the model would let it return 0");
+}
+
 /* --- semaphore -------------------------------------------------------------------------------- */
 
 Test(model_history, semaphore_explains_handoffs_and_cancels) {
