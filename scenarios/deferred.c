@@ -7,9 +7,10 @@
  * request as well. A client that has already left when its permit comes releases it in the
  * callback.
  *
- * No oracle sees callbacks, so the scenario itself checks holders, order, answers, and how deep
- * callbacks nest. A depth that grows with the crowd ends on a real stack with a lock that is locked
- * forever (Twisted #9304). */
+ * No oracle sees callbacks, so the scenario itself checks holders, order, answers, cancels, and how
+ * deep callbacks nest. While every permit is held, none can be on its way to a request: one that is
+ * taken back then has to end with cancelled. A depth that grows with the crowd ends on a real stack
+ * with a lock that is locked forever (Twisted #9304). */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
@@ -51,6 +52,7 @@ struct client {
     uint32_t hold;   /* yields for which its task holds the permit */
     bool is_asking;  /* no answer yet */
     bool is_refused; /* its request is being taken back */
+    bool must_end;   /* it was taken back while every permit was held */
     bool has_gone;   /* its task does not wait any more */
 };
 
@@ -73,8 +75,10 @@ static void release(struct crowd *crowd) {
 }
 
 static void take_back(struct client *client) {
+    struct crowd *crowd = client->crowd;
     client->is_refused = true;
-    client->crowd->ops->cancel(client->crowd->instance, &client->request);
+    client->must_end = crowd->holders == (uint64_t)crowd->scene.values[PERMITS];
+    crowd->ops->cancel(crowd->instance, &client->request);
 }
 
 /* No oracle has objected yet. */
@@ -108,6 +112,13 @@ static void take_back_another(struct crowd *crowd) {
 }
 
 static void on_granted(struct crowd *crowd, struct client *client) {
+    struct bz_judge *judge = crowd->scene.world->judge;
+    if (client->must_end) {
+        bz_judge_violate(judge, "cancel-delivered", bz_judge_running(judge), 0,
+                         "client-%u was granted a permit, although it had taken its request back "
+                         "while every permit was held; 'cancelled' was due",
+                         (unsigned)(client - crowd->clients) + 1);
+    }
     crowd->holders++;
     bz_world_assert(crowd->scene.world, crowd->holders <= (uint64_t)crowd->scene.values[PERMITS],
                     "%llu clients hold one of %lld permits", (unsigned long long)crowd->holders,
@@ -153,6 +164,7 @@ static void on_answer(struct bz_deferred_request *request, enum bz_status status
         on_refused(crowd, client, status);
     }
     crowd->depth--;
+    client->must_end = false;
     bz_future_set_result(&client->answered,
                          status == BZ_OK); /* refused if no task waits any more */
 }
@@ -166,7 +178,7 @@ static enum bz_status ask_once(struct client *client) {
     bz_future_init(&client->answered, crowd->scene.world->loop);
     client->ticket = ++crowd->tickets;
     client->hold = 0;
-    client->is_refused = false;
+    client->is_refused = client->must_end = false;
     client->is_asking = true;
     crowd->ops->acquire(crowd->instance, &client->request);
     enum bz_status status = bz_future_await(&client->answered);

@@ -10,6 +10,10 @@
  * when nothing can run. If the model agrees that all who wait must wait, one task that holds
  * something gives it back, or one that waits is cancelled, and so on until all have ended.
  *
+ * With `extras=1`, tasks also call what the model marks as extra, continue after a call that was
+ * cancelled, and release what no task holds. A variant that claims BZ_CLAIM_REFUSES_MISUSE must
+ * refuse that, and nothing may change.
+ *
  * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
 #include <string.h>
 
@@ -19,7 +23,7 @@
 #include "scenarios/scenarios.h"
 #include "sim/model/history.h"
 
-enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS };
+enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS, EXTRAS };
 
 static const struct bz_param params[] = {
     {"tasks", "tasks that call operations", 4, 1, 16},
@@ -29,12 +33,16 @@ static const struct bz_param params[] = {
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
     {"configurations", "that the check follows at one time", 100000, 1, 1000000},
+    {"extras",
+     "1: also operations that the model marks as extra, releases of what nobody holds, which must "
+     "be refused if the variant claims it, and calls after a cancelled one",
+     0, 0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"tasks", 2, 5, 0}, {"operations", 1, 4, 0}, {"capacity", 1, 3, 0},
-    {"pause", 0, 2, 0}, {"cancels", 0, 3, 0},    {NULL, 0, 0, 0},
+    {"tasks", 2, 5, 0},   {"operations", 1, 4, 0}, {"capacity", 1, 3, 0}, {"pause", 0, 2, 0},
+    {"cancels", 0, 3, 0}, {"extras", 0, 1, 0},     {NULL, 0, 0, 0},
 };
 
 #define FIRST 8u           /* configurations that there is memory for */
@@ -61,6 +69,7 @@ struct scene {
     struct bz_history *history;
     struct bz_timer closer;
     uint32_t client_count;
+    enum bz_primitive primitive;
     int64_t fresh;                   /* arguments given out so far */
     uint64_t noted_ns;               /* the time that the history knows */
     uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
@@ -155,9 +164,20 @@ static uint64_t callable(const struct client *client) {
         bool is_owed = owed != 0 && (client->owed >> (owed - 1) & 1) != 0;
         bool is_free = owed == 0 && (client->owed >> op & 1) == 0 &&
                        (needed == 0 || (client->owed >> (needed - 1) & 1) != 0);
-        set |= (uint64_t)(!model->ops[op].is_hidden && (is_owed || is_free)) << op;
+        bool is_called = !model->ops[op].is_hidden &&
+                         (!model->ops[op].is_extra || value_of(client->scene, EXTRAS) == 1);
+        set |= (uint64_t)(is_called && (is_owed || is_free)) << op;
     }
     return set;
+}
+
+static uint32_t draw_one(struct scene *scene, uint64_t ops, const char *label) {
+    uint32_t count = (uint32_t)__builtin_popcountll(ops);
+    uint64_t skip = count == 1 ? 0 : bz_world_draw(scene->base.world, label, count);
+    for (; skip > 0; skip--) {
+        ops &= ops - 1;
+    }
+    return (uint32_t)__builtin_ctzll(ops);
 }
 
 static void draw_arguments(struct scene *scene, uint32_t op, int64_t *arguments) {
@@ -187,19 +207,58 @@ static enum bz_status give_back(struct client *client, uint32_t op) {
     return call(client, op, client->owed_arguments[owed]);
 }
 
+/* The operations that would give back what no task holds, if the variant claims to refuse that. Any
+ * task may release a plain semaphore. */
+static uint64_t misusable(const struct scene *scene) {
+    const struct bz_model *model = &scene->modelled.model;
+    uint64_t set = 0;
+    bool is_judged = value_of(scene, EXTRAS) == 1 && scene->primitive != BZ_PRIMITIVE_SEMAPHORE &&
+                     bz_scene_claims(scene->base.world, scene->primitive, BZ_CLAIM_REFUSES_MISUSE);
+    for (uint32_t op = 0; is_judged && op < model->op_count; op++) {
+        set |= (uint64_t)(model->ops[op].gives_back != 0) << op;
+    }
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        set = scene->clients[number].owed != 0 ? 0 : set;
+    }
+    return set;
+}
+
+/* The history does not know of it: it must have no effect. */
+static enum bz_status call_misuse(struct client *client, uint64_t set) {
+    struct scene *scene = client->scene;
+    struct bz_judge *judge = scene->base.world->judge;
+    int64_t arguments[BZ_MODEL_ARGUMENTS_MAX] = {0};
+    int64_t answer = 0;
+    uint32_t op = draw_one(scene, set, "misuse-operation");
+    draw_arguments(scene, op, arguments);
+    bz_judge_opaque_begin(judge, scene->sut.object, (enum bz_op)scene->words[op], 0);
+    bz_sut_may_wait(scene->base.world);
+    enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
+    bool is_cancelled = status == BZ_CANCELLED;
+    bz_judge_opaque_end(judge, scene->sut.object, (enum bz_op)scene->words[op],
+                        is_cancelled ? status : BZ_OK);
+    if (status == BZ_OK && answer == 0) {
+        bz_judge_violate(judge, "misuse", bz_task_id(client->task), scene->sut.object,
+                         "client-%u called %s of '%s' while no task held anything, and was not "
+                         "refused",
+                         client->number + 1, scene->modelled.model.ops[op].name,
+                         scene->modelled.model.name);
+    }
+    return is_cancelled ? status : BZ_OK;
+}
+
 static enum bz_status call_drawn(struct client *client) {
     struct scene *scene = client->scene;
     const struct bz_model *model = &scene->modelled.model;
+    uint64_t misuses = misusable(scene);
+    if (misuses != 0 && bz_world_draw(scene->base.world, "misuse", 2) == 1) {
+        return call_misuse(client, misuses);
+    }
     uint64_t set = callable(client);
-    uint32_t count = (uint32_t)__builtin_popcountll(set);
-    if (count == 0) {
+    if (set == 0) {
         return BZ_OK;
     }
-    uint64_t skip = count == 1 ? 0 : bz_world_draw(scene->base.world, "operation", count);
-    for (; skip > 0; skip--) {
-        set &= set - 1;
-    }
-    uint32_t op = (uint32_t)__builtin_ctzll(set);
+    uint32_t op = draw_one(scene, set, "operation");
     if (model->ops[op].gives_back != 0) {
         return give_back(client, op);
     }
@@ -216,11 +275,13 @@ static enum bz_status run_client(void *arg) {
     struct client *client = arg;
     struct scene *scene = client->scene;
     enum bz_status status = BZ_OK;
+    enum bz_manner manner = value_of(scene, EXTRAS) == 1 ? BZ_MANNER_GO_ON : BZ_MANNER_ONE;
     for (int64_t left = value_of(scene, OPERATIONS); status == BZ_OK && left > 0; left--) {
         uint64_t drawn =
             bz_world_draw(scene->base.world, "pause", (uint64_t)value_of(scene, PAUSE) + 1);
         status = bz_yield_times(scene->base.world, drawn + (client->owed != 0));
         status = status == BZ_OK ? call_drawn(client) : status;
+        status = bz_end_of_round(scene->base.world, manner, status);
     }
     if (status == BZ_OK && client->owed != 0 && bz_world_draw(scene->base.world, "keep", 2) == 1) {
         client->keeps = true;
@@ -333,6 +394,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     scene->base.permits =
         args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
     scene->client_count = count;
+    scene->primitive = args->primitive;
     scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
     bz_modelled_init(&scene->modelled, world->variant, args->primitive, scene->ops);

@@ -4,11 +4,26 @@
  * after 0..arrival yields. Or, drawn, it comes back at once with the key that it has just released,
  * while the worker woken for that key has not resumed. The canceller strikes workers inside
  * acquire. With `distance`, keys differ in high bits alone, as in one bucket of a hash table. At
- * the end no task uses a key, and the pool must keep none. */
+ * the end no task uses a key, and the pool must keep none.
+ *
+ * With `visits`, an intruder comes and releases a key that no task holds, which may be on its way
+ * to a worker. A pool that claims BZ_CLAIM_REFUSES_MISUSE must refuse that, without effect. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { KEYS, WORKERS, ROUNDS, HOLD, ARRIVAL, PATIENCE, CANCELS, MANNER, DISTANCE, REFUSALS };
+enum {
+    KEYS,
+    WORKERS,
+    ROUNDS,
+    HOLD,
+    ARRIVAL,
+    PATIENCE,
+    CANCELS,
+    MANNER,
+    DISTANCE,
+    REFUSALS,
+    VISITS
+};
 
 static const struct bz_param params[] = {
     {"keys", "keys that the workers share", 2, 1, 1000},
@@ -21,6 +36,7 @@ static const struct bz_param params[] = {
     {"manner", BZ_MANNER_SUMMARY, BZ_MANNER_ONE, BZ_MANNER_ONE, BZ_MANNER_GO_ON},
     {"distance", "keys are multiples of 2^distance, as for one bucket of a table", 0, 0, 32},
     BZ_REFUSALS_PARAM,
+    {"visits", "how often the intruder releases a key that no task holds", 0, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -29,6 +45,7 @@ static const struct bz_size sizes[] = {
     {"rounds", 1, 4, 8},   {"hold", 0, 2, 0},
     {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
     {"distance", 0, 8, 0}, BZ_REFUSALS_SIZE,
+    {"visits", 0, 3, 0},
     {"keys", 5, 65, 0},    {"workers", 9, 257, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0}, {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},
@@ -75,6 +92,30 @@ static enum bz_status worker(void *arg) {
     return status;
 }
 
+/* Releases a key that no task holds, if there is one. The oracle `misuse` judges that. */
+static void intrude(struct pool *pool) {
+    struct bz_world *world = pool->scene.world;
+    uint32_t keys = (uint32_t)pool->scene.values[KEYS];
+    uint32_t key = (uint32_t)bz_world_draw(world, "intruder-key", keys);
+    if (bz_judge_holders(world->judge, pool->sut.first_object + key) == 0) {
+        enum bz_status status = bz_sut_pool_release(&pool->sut, key);
+        (void)status;
+    }
+}
+
+static enum bz_status intruder(void *arg) {
+    struct pool *pool = arg;
+    const int64_t *values = pool->scene.values;
+    enum bz_status status = BZ_OK;
+    for (int64_t left = values[VISITS]; status == BZ_OK && left > 0; left--) {
+        status = bz_yield_below(pool->scene.world, "patience", values[PATIENCE]);
+        if (status == BZ_OK) {
+            intrude(pool);
+        }
+    }
+    return status;
+}
+
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     int64_t count = args->values[WORKERS];
     struct pool *pool =
@@ -88,6 +129,10 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
             bz_canceller_spawn(world, pool->workers, count, 1u << BZ_OP_ACQUIRE,
                                args->values[PATIENCE], args->values[CANCELS]);
         canceller->manner = (enum bz_manner)args->values[MANNER];
+        if (args->values[VISITS] > 0 &&
+            bz_scene_claims(world, BZ_PRIMITIVE_POOL, BZ_CLAIM_REFUSES_MISUSE)) {
+            bz_scene_spawn(world, "intruder", 0, intruder, pool);
+        }
     }
     return pool;
 }

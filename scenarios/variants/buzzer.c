@@ -319,7 +319,7 @@ static enum bz_status deferred_init(void *instance, struct bz_loop *loop, uint32
 static struct bz_deferred_result deferred_answer(struct bz_deferred_pair *pair,
                                                  struct bz_deferred_result result) {
     struct deferred_waiter *waiter = bz_container_of(pair, struct deferred_waiter, pair);
-    waiter->request->answer(waiter->request, result.status);
+    waiter->request->answer(waiter->request, result.value == 0 ? result.status : BZ_INVALID_STATE);
     return bz_deferred_ok(0);
 }
 
@@ -333,11 +333,18 @@ static void deferred_acquire(void *instance, struct bz_deferred_request *request
 
 static void deferred_cancel(void *instance, struct bz_deferred_request *request) {
     struct deferred_waiter *waiter = request->waiter;
+    bool may_cancel = !bz_deferred_is_fired(&waiter->waiter.deferred);
     (void)instance;
-    (void)bz_deferred_cancel(&waiter->waiter.deferred); /* false: it was answered */
+    if (bz_deferred_cancel(&waiter->waiter.deferred) != may_cancel) {
+        request->answer(request, BZ_INVALID_STATE); /* an oracle objects to the wrong answer */
+    }
 }
 
 CALL(enum bz_status, deferred_semaphore_release)
+
+static uint32_t deferred_queued(void *instance) {
+    return ((const struct deferred *)instance)->semaphore.queue.waiting_count;
+}
 
 static const struct bz_deferred_ops deferred_ops = {
     .instance_bytes = sizeof(struct deferred),
@@ -346,6 +353,7 @@ static const struct bz_deferred_ops deferred_ops = {
     .acquire = deferred_acquire,
     .cancel = deferred_cancel,
     .release = deferred_semaphore_release,
+    .queued = deferred_queued,
 };
 
 /* --- timeout scope ---------------------------------------------------------------------------- */

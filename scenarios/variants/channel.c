@@ -6,7 +6,18 @@
 
 #include "scenarios/variants/modelled.h"
 
-enum { RECEIVE, SEND, ADD_SENDER, DROP_SENDER, WAIT_CLOSED, OP_COUNT };
+enum {
+    RECEIVE,
+    SEND,
+    ADD_SENDER,
+    DROP_SENDER,
+    WAIT_CLOSED,
+    TRY_RECEIVE,
+    TRY_SEND,
+    FIND_NONE,
+    FIND_FULL,
+    OP_COUNT
+};
 
 #define VALUES_MAX 8 /* the greatest capacity */
 
@@ -48,8 +59,10 @@ static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *a
     bool was_closed = state->senders == 0;
     switch (op) {
     case RECEIVE:
+    case TRY_RECEIVE:
         return receive(state, answer);
     case SEND:
+    case TRY_SEND:
         return send(state, arguments[0], answer);
     case ADD_SENDER:
         *answer = was_closed ? -BZ_CLOSED : 0;
@@ -59,20 +72,28 @@ static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *a
         *answer = was_closed ? -BZ_INVALID_STATE : 0;
         state->senders -= was_closed ? 0 : 1;
         return true;
-    default: /* WAIT_CLOSED */
+    case WAIT_CLOSED:
         return was_closed;
+    default: /* FIND_NONE, FIND_FULL */
+        *answer = op == FIND_NONE ? -BZ_EMPTY : -BZ_FULL;
+        return true;
     }
 }
 
+#define VALUE                                                                                      \
+    .argument_count = 1,                                                                           \
+    .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}
+
 static const struct bz_model_op ops[] = {
     [RECEIVE] = {.name = "receive", .line = 1},
-    [SEND] = {.name = "send",
-              .line = 2,
-              .argument_count = 1,
-              .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [SEND] = {.name = "send", .line = 2, VALUE},
     [ADD_SENDER] = {.name = "add_sender"},
     [DROP_SENDER] = {.name = "drop_sender"},
     [WAIT_CLOSED] = {.name = "wait_closed"},
+    [TRY_RECEIVE] = {.name = "try_receive", .line = 1, .or_else = 1 + FIND_NONE, .is_extra = true},
+    [TRY_SEND] = {.name = "try_send", .line = 2, .or_else = 1 + FIND_FULL, .is_extra = true, VALUE},
+    [FIND_NONE] = {.name = "find_none", .is_hidden = true},
+    [FIND_FULL] = {.name = "find_full", .is_hidden = true},
 };
 
 const struct bz_model bz_model_channel = {.name = "channel",
@@ -86,27 +107,39 @@ const struct bz_model bz_model_channel = {.name = "channel",
 /* --- what ships ------------------------------------------------------------------------------- */
 
 static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
-    enum bz_status status = bz_channel_init(instance, loop, (uint32_t)parameters[0]);
+    bool is_refused = bz_channel_init(instance, loop, 0) == BZ_INVALID_ARGUMENT;
+    enum bz_status status =
+        is_refused ? bz_channel_init(instance, loop, (uint32_t)parameters[0]) : BZ_FAILED;
     for (uint32_t count = 1; status == BZ_OK && count < BZ_MODEL_SENDERS; count++) {
         status = bz_channel_add_sender(instance);
     }
     return status;
 }
 
-static enum bz_status receive_from(struct bz_channel *channel, int64_t *answer) {
+static enum bz_status receive_from(struct bz_channel *channel, bool tries, int64_t *answer) {
     uint64_t value = 0;
-    enum bz_status status = bz_channel_receive(channel, &value);
+    enum bz_status status =
+        tries ? bz_channel_try_receive(channel, &value) : bz_channel_receive(channel, &value);
     *answer = (int64_t)value;
     return status;
 }
 
 static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
-    enum bz_status status = op == RECEIVE       ? receive_from(instance, answer)
-                            : op == SEND        ? bz_channel_send(instance, (uint64_t)arguments[0])
-                            : op == ADD_SENDER  ? bz_channel_add_sender(instance)
-                            : op == DROP_SENDER ? bz_channel_drop_sender(instance)
-                                                : bz_channel_wait_closed(instance);
-    return bz_modelled_ended(status, answer);
+    switch (op) {
+    case RECEIVE:
+    case TRY_RECEIVE:
+        return bz_modelled_ended(receive_from(instance, op == TRY_RECEIVE, answer), answer);
+    case SEND:
+        return bz_modelled_ended(bz_channel_send(instance, (uint64_t)arguments[0]), answer);
+    case TRY_SEND:
+        return bz_modelled_ended(bz_channel_try_send(instance, (uint64_t)arguments[0]), answer);
+    case ADD_SENDER:
+        return bz_modelled_ended(bz_channel_add_sender(instance), answer);
+    case DROP_SENDER:
+        return bz_modelled_ended(bz_channel_drop_sender(instance), answer);
+    default:
+        return bz_channel_wait_closed(instance);
+    }
 }
 
 BZ_VARIANT_OF_MODEL(channel, "buzzer/channel", "the channel that ships", struct bz_channel,

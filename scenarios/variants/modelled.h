@@ -10,9 +10,49 @@
 #include "scenarios/variants/variants.h"
 #include "sim/model/model.h"
 
-extern const struct bz_model bz_model_capacity_limiter, bz_model_channel, bz_model_notify;
-extern const struct bz_model bz_model_oneshot, bz_model_rate_limiter, bz_model_rwlock;
-extern const struct bz_model bz_model_weighted_semaphore;
+extern const struct bz_model bz_model_capacity_limiter, bz_model_channel, bz_model_deferred_queue;
+extern const struct bz_model bz_model_notify, bz_model_oneshot, bz_model_rate_limiter;
+extern const struct bz_model bz_model_rwlock, bz_model_weighted_semaphore;
+
+/* A line of numbers, the oldest first, in the state of a model. */
+#define BZ_MODEL_LINE_MAX 16 /* as many as the scenario has tasks */
+struct bz_model_line {
+    int64_t count;
+    int64_t numbers[BZ_MODEL_LINE_MAX]; /* 0 beyond the count */
+};
+
+static inline void bz_model_line_push(struct bz_model_line *line, int64_t number) {
+    line->numbers[line->count++] = number;
+}
+
+/* The index of a number; the count: it is not there. */
+static inline int64_t bz_model_line_find(const struct bz_model_line *line, int64_t number) {
+    int64_t index = 0;
+    while (index < line->count && line->numbers[index] != number) {
+        index++;
+    }
+    return index;
+}
+
+/* Takes out the number at an index. */
+static inline int64_t bz_model_line_take(struct bz_model_line *line, int64_t index) {
+    int64_t number = line->numbers[index];
+    for (line->count--; index < line->count; index++) {
+        line->numbers[index] = line->numbers[index + 1];
+    }
+    line->numbers[line->count] = 0;
+    return number;
+}
+
+/* Takes out a number; false: it is not there. */
+static inline bool bz_model_line_remove(struct bz_model_line *line, int64_t number) {
+    int64_t index = bz_model_line_find(line, number);
+    if (index == line->count) {
+        return false;
+    }
+    (void)bz_model_line_take(line, index);
+    return true;
+}
 
 /* A weighted semaphore has so many permits more than its parameter, so that a task can ask for as
  * many at once. */
@@ -39,6 +79,7 @@ static inline enum bz_status bz_modelled_ended(enum bz_status status, int64_t *a
         .instance_bytes = sizeof(type), .model = &(model_), .init = init_, .call = call};          \
     const struct bz_variant bz_variant_##identifier = {                                            \
         .version = BZ_VARIANT_VERSION,                                                             \
+        .claims = BZ_CLAIM_REFUSES_MISUSE,                                                         \
         .name = name_,                                                                             \
         .summary = summary_ ", in the scenario `model`",                                           \
         .modelled = &modelled_##identifier,                                                        \

@@ -12,6 +12,8 @@
     VARIANT(asyncio_313)                                                                           \
     VARIANT(capacity_limiter)                                                                      \
     VARIANT(channel)                                                                               \
+    VARIANT(deferred_queue)                                                                        \
+    VARIANT(deferred_run)                                                                          \
     VARIANT(heapq_timers)                                                                          \
     VARIANT(notify)                                                                                \
     VARIANT(oneshot)                                                                               \

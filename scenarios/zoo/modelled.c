@@ -221,9 +221,10 @@ OPS(tk_900, struct bz_channel, bz_model_channel)
  *     behind that entry, next to a free token
  *
  * The cure: the setter takes out what it wakes. */
-struct an_646_desk {
+struct an_646_desk { /* begins as that of what ships */
     struct bz_capacity_limiter limiter;
     struct bz_borrower borrowers[BZ_MODEL_BORROWERS];
+    struct bz_capacity_limiter other;
     uint32_t dead; /* entries at the front of the queue, of borrowers that were served */
 };
 
@@ -264,6 +265,9 @@ static enum bz_status an_646_total_call(void *instance, uint32_t op, const int64
         bz_capacity_limiter_set_total(&desk->limiter, (uint32_t)arguments[0]);
         desk->dead += desk->limiter.queue.woken_count - woken; /* the fault: their entries stay */
         return BZ_OK;
+    }
+    if (op > THIRD) {
+        return bz_variant_capacity_limiter.modelled->call(instance, op, arguments, answer);
     }
     return bz_modelled_ended(
         op == FIRST ? an_646_acquire(desk, borrower) : an_646_release(desk, borrower), answer);
