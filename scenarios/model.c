@@ -42,7 +42,7 @@ static const struct bz_param params[] = {
 
 static const struct bz_size sizes[] = {
     {"tasks", 2, 5, 0},   {"operations", 1, 4, 0}, {"capacity", 1, 3, 0}, {"pause", 0, 2, 0},
-    {"cancels", 0, 3, 0}, {"extras", 0, 1, 0},     {NULL, 0, 0, 0},
+    {"cancels", 0, 3, 0}, {"extras", 1, 1, 0},     {NULL, 0, 0, 0},
 };
 
 #define FIRST 8u           /* configurations that there is memory for */
@@ -271,15 +271,26 @@ static enum bz_status call_drawn(struct client *client) {
     return status;
 }
 
+/* With extras, and a model with a clock, it may take as long as the model needs to settle. */
+static enum bz_status pause_before_call(struct client *client) {
+    struct scene *scene = client->scene;
+    struct bz_world *world = scene->base.world;
+    uint64_t drawn = bz_world_draw(world, "pause", (uint64_t)value_of(scene, PAUSE) + 1);
+    enum bz_status status = bz_yield_times(world, drawn + (client->owed != 0));
+    if (status == BZ_OK && value_of(scene, EXTRAS) == 1 && scene->modelled.model.pass != NULL) {
+        int64_t most_ns = (int64_t)scene->modelled.model.settles_ns;
+        status = bz_sleep_drawn(world, "nap-ns", 0, most_ns);
+    }
+    return status;
+}
+
 static enum bz_status run_client(void *arg) {
     struct client *client = arg;
     struct scene *scene = client->scene;
     enum bz_status status = BZ_OK;
     enum bz_manner manner = value_of(scene, EXTRAS) == 1 ? BZ_MANNER_GO_ON : BZ_MANNER_ONE;
     for (int64_t left = value_of(scene, OPERATIONS); status == BZ_OK && left > 0; left--) {
-        uint64_t drawn =
-            bz_world_draw(scene->base.world, "pause", (uint64_t)value_of(scene, PAUSE) + 1);
-        status = bz_yield_times(scene->base.world, drawn + (client->owed != 0));
+        status = pause_before_call(client);
         status = status == BZ_OK ? call_drawn(client) : status;
         status = bz_end_of_round(scene->base.world, manner, status);
     }

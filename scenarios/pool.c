@@ -41,13 +41,19 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"keys", 1, 4, 0},     {"workers", 2, 8, 12},
-    {"rounds", 1, 4, 8},   {"hold", 0, 2, 0},
-    {"cancels", 0, 3, 0},  {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
-    {"distance", 0, 8, 0}, BZ_REFUSALS_SIZE,
-    {"visits", 0, 3, 0},
-    {"keys", 5, 65, 0},    {"workers", 9, 257, BZ_TAIL_TASKS},
-    {"rounds", 5, 257, 0}, {"cancels", 4, 33, 0},
+    {"keys", 1, 4, 0},
+    {"workers", 2, 8, 12},
+    {"rounds", 1, 4, 8},
+    {"hold", 0, 2, 0},
+    {"cancels", 0, 3, 0},
+    {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
+    {"distance", 0, 8, 0},
+    BZ_REFUSALS_SIZE,
+    {"visits", 1, 3, 0},
+    {"keys", 5, 65, 0},
+    {"workers", 9, 257, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0},
+    {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},
 };
 

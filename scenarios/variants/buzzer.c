@@ -285,15 +285,25 @@ static enum bz_status pool_init(void *instance, struct bz_loop *loop) {
     return BZ_OK;
 }
 
-CALL_WITH(enum bz_status, lock_pool_acquire, uint64_t)
-CALL_WITH(enum bz_status, lock_pool_release, uint64_t)
+/* An oracle objects to the statuses that stand for a wrong bz_lock_pool_locked(). */
+static enum bz_status pool_acquire(void *instance, uint64_t key) {
+    enum bz_status status = bz_lock_pool_acquire(instance, key);
+    return status == BZ_OK && !bz_lock_pool_locked(instance, key) ? BZ_INVALID_STATE : status;
+}
+
+static enum bz_status pool_release(void *instance, uint64_t key) {
+    enum bz_status status = bz_lock_pool_release(instance, key);
+    bool is_unused = bz_lock_pool_entries(instance) == 0;
+    return is_unused && bz_lock_pool_locked(instance, key) ? BZ_INVALID_STATE : status;
+}
+
 CALL(uint64_t, lock_pool_entries)
 
 static const struct bz_pool_ops pool_ops = {
     .instance_bytes = sizeof(struct bz_lock_pool),
     .init = pool_init,
-    .acquire = lock_pool_acquire,
-    .release = lock_pool_release,
+    .acquire = pool_acquire,
+    .release = pool_release,
     .entries = lock_pool_entries,
 };
 

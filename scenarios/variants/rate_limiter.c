@@ -5,7 +5,8 @@
 
 #include "scenarios/variants/modelled.h"
 
-enum { ACQUIRE, POUR, TAKE_OUT, OP_COUNT };
+enum { ACQUIRE, POUR, TAKE_OUT, ACQUIRE_WRONGLY, OP_COUNT };
+enum { ACQUIRES_NONE, ACQUIRES_TOO_MANY }; /* the argument of the last one */
 
 #define PERIOD_NS 4
 #define TOKENS_MAX 2
@@ -35,6 +36,10 @@ static void pass(void *memory, uint64_t elapsed_ns) {
 static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *ticket) {
     struct state *state = memory;
     int64_t amount = least(arguments[0], state->tokens) * PERIOD_NS;
+    if (op == ACQUIRE_WRONGLY) {
+        *ticket = -BZ_INVALID_ARGUMENT;
+        return true;
+    }
     if (op == POUR) {
         state->level += amount;
         *ticket = state->now_ns;
@@ -58,7 +63,12 @@ static const struct bz_model_op ops[] = {
                  .argument_count = 1,
                  .arguments = {{.name = "tokens", .least = 1, .most = TOKENS_MAX}}},
     [POUR] = {.name = "pour", .is_hidden = true},
-    [TAKE_OUT] = {.name = "take_out", .is_hidden = true}};
+    [TAKE_OUT] = {.name = "take_out", .is_hidden = true},
+    [ACQUIRE_WRONGLY] = {
+        .name = "acquire_wrongly",
+        .is_extra = true,
+        .argument_count = 1,
+        .arguments = {{.name = "how", .least = ACQUIRES_NONE, .most = ACQUIRES_TOO_MANY}}}};
 
 const struct bz_model bz_model_rate_limiter = {.name = "rate_limiter",
                                                .state_bytes = sizeof(struct state),
@@ -72,14 +82,26 @@ const struct bz_model bz_model_rate_limiter = {.name = "rate_limiter",
 
 /* --- what ships ------------------------------------------------------------------------------- */
 
+/* True if it takes what it must, and refuses the rest. */
+static bool is_strict(struct bz_rate_limiter *limiter, struct bz_loop *loop) {
+    return bz_rate_limiter_init(limiter, loop, 0, 1) == BZ_INVALID_ARGUMENT &&
+           bz_rate_limiter_init(limiter, loop, 1, 0) == BZ_INVALID_ARGUMENT &&
+           bz_rate_limiter_init(limiter, loop, 2, UINT64_MAX / 2 + 1) == BZ_INVALID_ARGUMENT &&
+           bz_rate_limiter_init(limiter, loop, 2, UINT64_MAX / 2) == BZ_OK;
+}
+
 static enum bz_status init(void *instance, struct bz_loop *loop, const int64_t *parameters) {
-    return bz_rate_limiter_init(instance, loop, (uint32_t)parameters[0], PERIOD_NS);
+    return is_strict(instance, loop)
+               ? bz_rate_limiter_init(instance, loop, (uint32_t)parameters[0], PERIOD_NS)
+               : BZ_FAILED;
 }
 
 static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer) {
     struct bz_rate_limiter *limiter = instance;
     int64_t tokens = least(arguments[0], (int64_t)limiter->tokens);
-    (void)op;
+    if (op == ACQUIRE_WRONGLY) {
+        tokens = arguments[0] == ACQUIRES_NONE ? 0 : (int64_t)limiter->tokens + 1;
+    }
     return bz_modelled_ended(bz_rate_limiter_acquire(limiter, (uint32_t)tokens), answer);
 }
 
