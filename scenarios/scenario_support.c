@@ -213,11 +213,15 @@ enum bz_status bz_end_of_round(struct bz_world *world, enum bz_manner manner,
 /* False if the checker is cancelled: a cancel of the checker may reach a task it waits for. */
 static bool wait_for_all(struct bz_checker *checker) {
     for (uint32_t index = 0; index < checker->task_count; index++) {
-        enum bz_status outcome = bz_task_join(checker->tasks[index]);
-        (void)outcome; /* any will do */
+        struct bz_task *task = checker->tasks[index];
+        enum bz_status outcome = bz_task_join(task);
         if (bz_task_cancelling(checker->task) > 0) {
             return false;
         }
+        bz_world_assert(checker->scene->world,
+                        bz_task_is_done(task) && outcome == bz_task_future(task)->status,
+                        "a join of task %u returned %s before that ended, or not its outcome",
+                        index + 1, bz_status_word(outcome));
     }
     return true;
 }
@@ -225,6 +229,9 @@ static bool wait_for_all(struct bz_checker *checker) {
 static enum bz_status check(void *arg) {
     struct bz_checker *checker = arg;
     struct bz_scene *scene = checker->scene;
+    enum bz_status alone = bz_task_join(checker->task);
+    bz_world_assert(scene->world, alone == BZ_INVALID_STATE, "a task that joins itself gets %s",
+                    bz_status_word(alone));
     if (!wait_for_all(checker)) {
         return BZ_CANCELLED;
     }

@@ -40,6 +40,8 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+static const struct bz_size sizes[] = {{"more", 0, 2, 0}, {NULL, 0, 0, 0}};
+
 /* --- set-up and end --------------------------------------------------------------------------- */
 
 /* `lock` is the condition whose lock it shares; NULL: it has one of its own. */
@@ -223,4 +225,5 @@ const struct bz_scenario bz_scenario_program = {
     .setup = setup,
     .finish = finish,
     .file = &file,
+    .sizes = sizes,
 };

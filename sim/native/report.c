@@ -36,10 +36,12 @@ static __attribute__((noinline, cold)) void report_apart(struct bz_observer *obs
 static __attribute__((noinline, cold)) void report_checked(struct bz_observer *observer,
                                                            enum bz_event_kind kind, uint32_t task,
                                                            uint8_t status, uint32_t arg) {
-    const struct bz_judge *judge =
-        bz_container_of(observer, struct bz_native, observer)->world.judge;
+    const struct bz_world *world = &bz_container_of(observer, struct bz_native, observer)->world;
+    const struct bz_judge *judge = world->judge;
     BZ_CHECK(kind == BZ_EVENT_SPAWN ||
              bz_judge_may_happen(judge, kind, task, (enum bz_status)status, arg));
+    BZ_CHECK(kind != BZ_EVENT_EXIT || judge->shadow.helpers > 0 ||
+             world->loop->live_tasks + 1 == judge->shadow.unfinished);
     BZ_CHECK(kind != BZ_EVENT_RESUME || arg == judge->shadow.tasks[task].next_step);
     bz_native_report(observer, kind, task, status, arg);
 }

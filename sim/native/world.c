@@ -206,8 +206,14 @@ static bool strike(struct bz_native *native, uint32_t victim) {
     if (victim == 0) {
         return false;
     }
-    bz_task_cancel(bz_world_find_task(&native->world, victim));
-    bz_judge_end_step(native->world.judge);
+    struct bz_judge *judge = native->world.judge;
+    bool is_done = judge->shadow.tasks[victim].phase == BZ_PHASE_DONE;
+    bool is_accepted = bz_task_cancel(bz_world_find_task(&native->world, victim));
+    if (is_accepted == is_done) {
+        bz_judge_violate(judge, "cancel-delivered", victim, 0, "a cancel request to a task that %s",
+                         is_done ? "has ended was accepted" : "has not ended was refused");
+    }
+    bz_judge_end_step(judge);
     return true;
 }
 
