@@ -266,6 +266,7 @@ void bz_mem_reset(struct bz_mem *mem) {
     mem->live_blocks = 0;
     mem->is_exhausted = false;
     mem->lacks_room = false;
+    mem->refuses = NULL;
 }
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem) {

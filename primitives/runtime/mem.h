@@ -78,8 +78,9 @@ bool bz_mem_make_private(struct bz_mem *mem);
  * shows what was in its place before, so allocating and freeing are O(size_bytes). */
 void bz_mem_mark_freed(struct bz_mem *mem);
 
-/* For tests of code that allocates: an allocation fails, as at the limit, if `refuses` says so;
- * bz_mem_is_exhausted() does not count that. It must not allocate here. NULL: none does. */
+/* For tests of code that allocates: until the next reset an allocation fails, as at the limit, if
+ * `refuses` says so; bz_mem_is_exhausted() does not count that. It must not allocate here. NULL:
+ * none does. */
 void bz_mem_let_refuse(struct bz_mem *mem, bool (*refuses)(void *context), void *context);
 
 /* Frees every block. */
