@@ -3,6 +3,7 @@
 
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
+#include "primitives/tests/long.h"
 
 /* --- tasks_max -------------------------------------------------------------------------------- */
 
@@ -93,6 +94,8 @@ struct sweep {
     uint32_t others; /* unexpected statuses */
 };
 
+#define SWEEP_TASKS TST_LONG(100u, 300u)
+
 static void sweep_note(struct sweep *sweep, enum bz_status status) {
     sweep->woken += status == BZ_OK;
     sweep->no_memory += status == BZ_NO_MEMORY;
@@ -115,7 +118,7 @@ static enum bz_status sweep_parent(void *arg) {
     struct sweep *sweep = arg;
     struct bz_group group;
     enum bz_status status = bz_group_enter(sweep->loop, &group);
-    while (status == BZ_OK && sweep->spawned < 300) {
+    while (status == BZ_OK && sweep->spawned < SWEEP_TASKS) {
         status = bz_group_spawn(&group, "child", 0, sweep_child, sweep, NULL);
         sweep->spawned += status == BZ_OK;
     }
@@ -150,16 +153,16 @@ Test(limits, sweep_over_every_allocation) {
     uint32_t no_memory = 0;
     uint32_t spawned_last = 0;
     uint32_t levels = 0;
-    for (size_t limit_bytes = 256; limit_bytes <= 256 * 1024; limit_bytes += 160) {
+    for (size_t limit_bytes = 256; limit_bytes <= SWEEP_TASKS * 900; limit_bytes += 160) {
         uint32_t spawned = sweep_once(limit_bytes, &no_memory);
         levels += spawned != spawned_last;
         spawned_last = spawned;
     }
-    cr_assert_eq(spawned_last, 300, "the largest limit must suffice");
-    cr_assert_lt(100, levels, "the sweep is too coarse to prove anything");
-    cr_assert_lt(1000, no_memory);
+    cr_assert_eq(spawned_last, SWEEP_TASKS, "the largest limit must suffice");
+    cr_assert_lt(SWEEP_TASKS * 9 / 10, levels, "the sweep is too coarse to prove anything");
+    cr_assert_lt(SWEEP_TASKS * 3, no_memory);
     no_memory = 0;
-    cr_assert_eq(sweep_once(0, &no_memory), 300);
+    cr_assert_eq(sweep_once(0, &no_memory), SWEEP_TASKS);
     cr_assert_eq(no_memory, 0);
 }
 
