@@ -77,31 +77,44 @@ static void expect_explained(const struct bz_model *model, int64_t parameter, co
     expect(model, parameter, story, BZ_HISTORY_EXPLAINED, "");
 }
 
+/* `what` happened, and the model would do otherwise. */
+static void expect_unexplained(const struct bz_model *model, int64_t parameter, const char *story,
+                               const char *what, const char *otherwise) {
+    char message[256];
+    snprintf(message, sizeof message,
+             "%s, which no order of the model explains; the model would %s", what, otherwise);
+    expect(model, parameter, story, BZ_HISTORY_UNEXPLAINED, message);
+}
+
+static void expect_lost(const struct bz_model *model, int64_t parameter, const char *story,
+                        const char *who) {
+    char message[256];
+    snprintf(message, sizeof message,
+             "%s, and nothing is under way to wake it; the model would let it complete", who);
+    expect(model, parameter, story, BZ_HISTORY_LOST_WAKEUP, message);
+}
+
 /* --- time ------------------------------------------------------------------------------------- */
 
 Test(model_history, an_operation_takes_effect_at_a_time) {
     expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~4 1=0");
-    expect(&meter_model, 0, "0+0 0=0 1+0 ~3 1=0", BZ_HISTORY_UNEXPLAINED,
-           "meter: client 1, event 5: pour() returned 0, which no order of the model explains; the "
-           "model would only let it wait");
+    expect_unexplained(&meter_model, 0, "0+0 0=0 1+0 ~3 1=0",
+                       "meter: client 1, event 5: pour() returned 0", "only let it wait");
     /* It may have taken effect at any time in between: 4 to 9 ns after the first one. */
     expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~9 1=0 2+1 2=4");
     expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~9 1=0 2+1 2=1");
     expect_explained(&meter_model, 0, "0+0 0=0 1+0 ~6 2+1 2=2 1=0");
-    expect(&meter_model, 0, "0+0 0=0 1+0 ~6 1=0 2+1 2=1", BZ_HISTORY_UNEXPLAINED,
-           "meter: client 2, event 7: peek() returned 1, which no order of the model explains; the "
-           "model would let it return 2 or 3 or 4");
+    expect_unexplained(&meter_model, 0, "0+0 0=0 1+0 ~6 1=0 2+1 2=1",
+                       "meter: client 2, event 7: peek() returned 1", "let it return 2 or 3 or 4");
 }
 
 Test(model_history, nothing_changes_in_a_state_that_has_settled) {
     expect_explained(&meter_model, 0, "~1000000000000 0+0 0=0 1+0 ~1000000000000 1=0 2+1 2=0");
-    expect(&meter_model, 0, "0+0 0=0 1+0 ~1000000000000 .", BZ_HISTORY_LOST_WAKEUP,
-           "meter: client 1 waits in pour(), called at event 3, and nothing is under way to wake "
-           "it; the model would let it complete");
+    expect_lost(&meter_model, 0, "0+0 0=0 1+0 ~1000000000000 .",
+                "meter: client 1 waits in pour(), called at event 3");
     /* At rest no timer is set, so however long it takes, nobody will wake it. */
-    expect(&meter_model, 0, "0+0 0=0 1+0 ~3 .", BZ_HISTORY_LOST_WAKEUP,
-           "meter: client 1 waits in pour(), called at event 3, and nothing is under way to wake "
-           "it; the model would let it complete");
+    expect_lost(&meter_model, 0, "0+0 0=0 1+0 ~3 .",
+                "meter: client 1 waits in pour(), called at event 3");
 }
 
 Test(model_history, a_waiter_is_woken_as_soon_as_it_may_complete) {
@@ -135,41 +148,31 @@ Test(model_history, an_operation_begins_before_it_takes_effect) {
     expect_explained(&barrier_model, 0, "1+0 . 2+0 2=0 3+0 1=0 .");
     /* The second of a round that is over may leave last, and the first of the next one waits. */
     expect_explained(&barrier_model, 0, "1+0 2+0 3+0 2=0 3? 3- 1=0 .");
-    expect(&barrier_model, 0, "1+0 1=0", BZ_HISTORY_UNEXPLAINED,
-           "barrier: client 1, event 2: meet() returned 0, which no order of the model explains; "
-           "the model would only let it wait");
-    expect(&barrier_model, 0, "1+0 2+0 3+0 2=0 1=0 3=0", BZ_HISTORY_UNEXPLAINED,
-           "barrier: client 3, event 6: meet() returned 0, which no order of the model explains; "
-           "the model would only let it wait");
+    expect_unexplained(&barrier_model, 0, "1+0 1=0",
+                       "barrier: client 1, event 2: meet() returned 0", "only let it wait");
+    expect_unexplained(&barrier_model, 0, "1+0 2+0 3+0 2=0 1=0 3=0",
+                       "barrier: client 3, event 6: meet() returned 0", "only let it wait");
 }
 
 Test(model_history, who_has_begun_must_not_wait_at_rest) {
     expect_explained(&barrier_model, 0, "1+0 .");
-    expect(&barrier_model, 0, "1+0 2+0 .", BZ_HISTORY_LOST_WAKEUP,
-           "barrier: client 1 waits in meet(), called at event 1, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
-    expect(&barrier_model, 0, "1+0 2+0 2=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "barrier: client 1 waits in meet(), called at event 1, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
+    expect_lost(&barrier_model, 0, "1+0 2+0 .",
+                "barrier: client 1 waits in meet(), called at event 1");
+    expect_lost(&barrier_model, 0, "1+0 2+0 2=0 .",
+                "barrier: client 1 waits in meet(), called at event 1");
 }
 
 Test(model_history, a_cancel_between_the_moments_undoes_the_first) {
     expect_explained(&barrier_model, 0, "1+0 1? 1- 2+0 . 3+0 3=0 2=0 .");
     expect_explained(&barrier_model, 0, "1+0 1? 2+0 2=0 1- ."); /* too late for the other one */
-    expect(&barrier_model, 0, "1+0 1? 1- 2+0 2=0", BZ_HISTORY_UNEXPLAINED,
-           "barrier: client 2, event 5: meet() returned 0, which no order of the model explains; "
-           "the model would only let it wait");
+    expect_unexplained(&barrier_model, 0, "1+0 1? 1- 2+0 2=0",
+                       "barrier: client 2, event 5: meet() returned 0", "only let it wait");
 }
 
 Test(model_history, what_may_take_its_place_need_not) {
     expect_explained(&shy_model, 0, "1+0 1=0 .");
     expect_explained(&shy_model, 0, "1+0 .");
-    expect(&shy_model, 0, "1+0 2+0 .", BZ_HISTORY_LOST_WAKEUP,
-           "barrier: client 1 waits in meet(), called at event 1, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
+    expect_lost(&shy_model, 0, "1+0 2+0 .", "barrier: client 1 waits in meet(), called at event 1");
 }
 
 Test(model_history, an_operation_begins_at_its_call) {
@@ -212,16 +215,15 @@ Test(model_history, semaphore_explains_handoffs_and_cancels) {
 }
 
 Test(model_history, semaphore_with_too_many_holders) {
-    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2=0", BZ_HISTORY_UNEXPLAINED,
-           "semaphore: client 2, event 4: acquire(1) returned 0, which no order of the model "
-           "explains; the model would only let it wait");
-    expect(&semaphore_model, 1, "1+2(1) 1=0", BZ_HISTORY_UNEXPLAINED,
-           "semaphore: client 1, event 2: try_acquire(1) returned 0, which no order of the model "
-           "explains; the model would let it return 1");
+    expect_unexplained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2=0",
+                       "semaphore: client 2, event 4: acquire(1) returned 0", "only let it wait");
+    expect_unexplained(&semaphore_model, 1, "1+2(1) 1=0",
+                       "semaphore: client 1, event 2: try_acquire(1) returned 0",
+                       "let it return 1");
     /* A cancelled acquire gives back what it never had. */
-    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2? 2- 3+2(1) 3=1", BZ_HISTORY_UNEXPLAINED,
-           "semaphore: client 3, event 7: try_acquire(1) returned 1, which no order of the model "
-           "explains; the model would let it return 0");
+    expect_unexplained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 2? 2- 3+2(1) 3=1",
+                       "semaphore: client 3, event 7: try_acquire(1) returned 1",
+                       "let it return 0");
 }
 
 Test(model_history, strict_semaphore_had_an_effect_and_was_cancelled) {
@@ -256,21 +258,16 @@ Test(model_history, semaphore_serves_out_of_line_as_often_as_the_model_lets_it) 
     /* A waiter that lets nobody pass any more holds the line at rest. */
     expect_explained(&barging_semaphore_model, 2,
                      "0+0(1) 0=0 1+0(2) 2+0(1) 2=0 2+1(1) 2=0 3+0(1) .");
-    expect(&barging_semaphore_model, 2, "0+0(1) 0=0 1+0(2) 3+0(1) .", BZ_HISTORY_LOST_WAKEUP,
-           "barging semaphore: client 3 waits in acquire(1), called at event 4, and nothing is "
-           "under way to wake it; the model would let it complete");
+    expect_lost(&barging_semaphore_model, 2, "0+0(1) 0=0 1+0(2) 3+0(1) .",
+                "barging semaphore: client 3 waits in acquire(1), called at event 4");
 }
 
 Test(model_history, semaphore_loses_a_wakeup) {
-    expect(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "semaphore: client 2 waits in acquire(1), called at event 3, and nothing is under way "
-           "to wake it; the "
-           "model would let it complete");
+    expect_lost(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) 1+1(1) 1=0 .",
+                "semaphore: client 2 waits in acquire(1), called at event 3");
     /* The second in line could complete, after the first. */
-    expect(&semaphore_model, 2, "1+0(2) 1=0 2+0(1) 3+0(1) 1+1(2) 1=0 2=0 .", BZ_HISTORY_LOST_WAKEUP,
-           "semaphore: client 3 waits in acquire(1), called at event 4, and nothing is under way "
-           "to wake it; the "
-           "model would let it complete");
+    expect_lost(&semaphore_model, 2, "1+0(2) 1=0 2+0(1) 3+0(1) 1+1(2) 1=0 2=0 .",
+                "semaphore: client 3 waits in acquire(1), called at event 4");
     /* A free permit does not suffice, or there is none. */
     expect_explained(&semaphore_model, 2, "1+0(2) 1=0 2+0(2) 3+0(1) 1+1(1) 1=0 .");
     expect_explained(&semaphore_model, 1, "1+0(1) 1=0 2+0(1) .");
@@ -297,16 +294,12 @@ Test(model_history, any_of_two_may_have_lost_its_wakeup) {
 
 Test(model_history, lock) {
     expect_explained(&lock_model, 0, "1+0(1) 1=1 2+0(2) 1+1(1) 1=1 2=1 1+1(1) 1=0 .");
-    expect(&lock_model, 0, "1+0(1) 1=1 2+1(2) 2=1", BZ_HISTORY_UNEXPLAINED,
-           "lock: client 2, event 4: unlock(2) returned 1, which no order of the model explains; "
-           "the model would let it return 0");
-    expect(&lock_model, 0, "1+0(1) 1=1 2+0(2) 2=1", BZ_HISTORY_UNEXPLAINED,
-           "lock: client 2, event 4: lock(2) returned 1, which no order of the model explains; the "
-           "model would only let it wait");
-    expect(&lock_model, 0, "1+0(1) 1=1 2+0(2) 1+1(1) 1=1 .", BZ_HISTORY_LOST_WAKEUP,
-           "lock: client 2 waits in lock(2), called at event 3, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
+    expect_unexplained(&lock_model, 0, "1+0(1) 1=1 2+1(2) 2=1",
+                       "lock: client 2, event 4: unlock(2) returned 1", "let it return 0");
+    expect_unexplained(&lock_model, 0, "1+0(1) 1=1 2+0(2) 2=1",
+                       "lock: client 2, event 4: lock(2) returned 1", "only let it wait");
+    expect_lost(&lock_model, 0, "1+0(1) 1=1 2+0(2) 1+1(1) 1=1 .",
+                "lock: client 2 waits in lock(2), called at event 3");
 }
 
 /* --- event ------------------------------------------------------------------------------------ */
@@ -315,13 +308,10 @@ Test(model_history, event) {
     /* It was set while the waiter waited. */
     expect_explained(&event_model, 0, "1+0 2+1 2=0 2+2 2=0 1=1 .");
     expect_explained(&event_model, 0, "1+0 2+1 2=0 1=1 2+2 2=0 1+0 .");
-    expect(&event_model, 0, "2+1 2=0 2+2 2=0 1+0 1=1", BZ_HISTORY_UNEXPLAINED,
-           "event: client 1, event 6: wait() returned 1, which no order of the model explains; the "
-           "model would only let it wait");
-    expect(&event_model, 0, "1+0 3+0 2+1 2=0 3=1 .", BZ_HISTORY_LOST_WAKEUP,
-           "event: client 1 waits in wait(), called at event 1, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
+    expect_unexplained(&event_model, 0, "2+1 2=0 2+2 2=0 1+0 1=1",
+                       "event: client 1, event 6: wait() returned 1", "only let it wait");
+    expect_lost(&event_model, 0, "1+0 3+0 2+1 2=0 3=1 .",
+                "event: client 1 waits in wait(), called at event 1");
     /* Left behind, but nothing shows it at rest: see history.h. */
     expect_explained(&event_model, 0, "1+0 2+1 2=0 2+2 2=0 .");
 }
@@ -333,19 +323,15 @@ Test(model_history, queue) {
     expect_explained(&queue_model, 0, "2+0 3+0 1+1(7) 1=0 1+1(8) 1=0 3=8 2=7 .");
     /* Two puts at once have either order; a third waits for a slot. */
     expect_explained(&queue_model, 0, "1+1(7) 2+1(8) 2=0 1=0 4+1(9) 3+0 3=7 4=0 .");
-    expect(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 2+0 2=8", BZ_HISTORY_UNEXPLAINED,
-           "queue: client 2, event 6: get() returned 8, which no order of the model explains; the "
-           "model would let it return 7");
-    expect(&queue_model, 0, "1+1(7) 1=0 2+0 2=7 2+0 2=7", BZ_HISTORY_UNEXPLAINED,
-           "queue: client 2, event 6: get() returned 7, which no order of the model explains; the "
-           "model would only let it wait");
+    expect_unexplained(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 2+0 2=8",
+                       "queue: client 2, event 6: get() returned 8", "let it return 7");
+    expect_unexplained(&queue_model, 0, "1+1(7) 1=0 2+0 2=7 2+0 2=7",
+                       "queue: client 2, event 6: get() returned 7", "only let it wait");
     expect(&queue_model, 0, "2+0 3+0 1+1(7) 1=0 3=7", BZ_HISTORY_OUT_OF_LINE,
            "queue: client 3, event 5: get() returned 7, which no order of the model explains; the "
            "model would only let it wait; only its place in the line forbids it");
-    expect(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 1+1(9) 2+0 2=7 .", BZ_HISTORY_LOST_WAKEUP,
-           "queue: client 1 waits in put(9), called at event 5, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
+    expect_lost(&queue_model, 0, "1+1(7) 1=0 1+1(8) 1=0 1+1(9) 2+0 2=7 .",
+                "queue: client 1 waits in put(9), called at event 5");
 }
 
 /* A cancelled put has put its item, or not; a get that lost its item did so. */
@@ -353,17 +339,13 @@ Test(model_history, queue_and_cancels) {
     expect_explained(&queue_model, 0, "1+1(7) 1? 1- 2+0 2=7 .");
     expect_explained(&queue_model, 0, "1+1(7) 1? 1- 1+1(8) 1=0 2+0 2=8 .");
     expect_explained(&queue_model, 0, "1+1(7) 1? 1- 2+0 .");
-    expect(&queue_model, 0, "1+1(7) 1? 1- 2+0 2=7 3+0 3=7", BZ_HISTORY_UNEXPLAINED,
-           "queue: client 3, event 7: get() returned 7, which no order of the model explains; the "
-           "model would only let it wait");
+    expect_unexplained(&queue_model, 0, "1+1(7) 1? 1- 2+0 2=7 3+0 3=7",
+                       "queue: client 3, event 7: get() returned 7", "only let it wait");
     /* The item of the cancelled get is gone. */
-    expect(&queue_model, 0, "2+0 1+1(7) 1=0 2? 2- 3+0 .", BZ_HISTORY_LOST_WAKEUP,
-           "queue: client 3 waits in get(), called at event 6, and nothing is under way to wake "
-           "it; the model "
-           "would let it complete");
-    expect(&queue_model, 0, "2+0 1+1(7) 1=0 1+1(8) 1=0 2? 2- 3+0 3=8", BZ_HISTORY_UNEXPLAINED,
-           "queue: client 3, event 9: get() returned 8, which no order of the model explains; the "
-           "model would let it return 7");
+    expect_lost(&queue_model, 0, "2+0 1+1(7) 1=0 2? 2- 3+0 .",
+                "queue: client 3 waits in get(), called at event 6");
+    expect_unexplained(&queue_model, 0, "2+0 1+1(7) 1=0 1+1(8) 1=0 2? 2- 3+0 3=8",
+                       "queue: client 3, event 9: get() returned 8", "let it return 7");
 }
 
 /* A cancelled acquire leaves the same state, whether it had taken effect or not. */
