@@ -24,7 +24,7 @@ static const struct bz_param params[] = {
 
 static const struct bz_size sizes[] = {
     {"accounts", 1, 3, 0},   {"cards", 1, 6, 12},
-    {"payments", 1, 3, 8},   {"cards", 7, 257, BZ_TAIL_TASKS},
+    {"payments", 1, 3, 8},   {"cards", 7, 129, BZ_TAIL_TASKS},
     {"payments", 4, 257, 0}, {NULL, 0, 0, 0},
 };
 

@@ -36,7 +36,7 @@ static const struct bz_size sizes[] = {
     {"aborts", 0, 2, 0},
     {"resets", 0, 2, 0},
     {"parties", 5, 64, BZ_TAIL_TASKS},
-    {"workers", 9, 257, BZ_TAIL_TASKS},
+    {"workers", 9, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},

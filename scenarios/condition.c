@@ -36,7 +36,7 @@ static const struct bz_param params[] = {
 static const struct bz_size sizes[] = {
     {"consumers", 1, 5, 8},  {"producers", 1, 3, 0}, {"rounds", 1, 3, 8},
     {"batch", 1, 3, 0},      {"hold", 0, 3, 0},      {"cancels", 0, 3, 0},
-    {"intrusions", 0, 2, 0}, {"twice", 0, 1, 0},     {"consumers", 6, 257, BZ_TAIL_TASKS},
+    {"intrusions", 0, 2, 0}, {"twice", 0, 1, 0},     {"consumers", 6, 129, BZ_TAIL_TASKS},
     {"rounds", 4, 257, 0},   {"cancels", 4, 33, 0},  {NULL, 0, 0, 0},
 };
 

@@ -30,7 +30,7 @@ static const struct bz_size sizes[] = {
     {"cancels", 0, 3, 0},
     {"manner", BZ_MANNER_ONE, BZ_MANNER_GO_ON, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
-    {"workers", 9, 257, BZ_TAIL_TASKS},
+    {"workers", 9, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},

@@ -37,7 +37,7 @@ static const struct bz_size sizes[] = {
     {"nesting", 1, 3, 0},
     {"cancels", 0, 3, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
-    {"crowd", 11, 257, BZ_TAIL_TASKS},
+    {"crowd", 11, 129, BZ_TAIL_TASKS},
     {"rounds", 4, 257, 0},
     {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},

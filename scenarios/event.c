@@ -31,7 +31,7 @@ static const struct bz_size sizes[] = {
     {"latecomers", 0, 2, 0},
     {"pace", 0, 3, 0},
     {"cancels", 0, 3, 0},
-    {"waiters", 7, 257, BZ_TAIL_TASKS},
+    {"waiters", 7, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},

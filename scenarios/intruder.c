@@ -31,7 +31,7 @@ static const struct bz_size sizes[] = {
     {"hold", 0, 2, 0},
     {"visits", 1, 4, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
-    {"workers", 7, 257, BZ_TAIL_TASKS},
+    {"workers", 7, 129, BZ_TAIL_TASKS},
     {"rounds", 4, 257, 0},
     {"visits", 5, 257, 0},
     {NULL, 0, 0, 0},

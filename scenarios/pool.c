@@ -51,7 +51,7 @@ static const struct bz_size sizes[] = {
     BZ_REFUSALS_SIZE,
     {"visits", 1, 3, 0},
     {"keys", 5, 65, 0},
-    {"workers", 9, 257, BZ_TAIL_TASKS},
+    {"workers", 9, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {"cancels", 4, 33, 0},
     {NULL, 0, 0, 0},

@@ -33,7 +33,7 @@ static const struct bz_size sizes[] = {
     {"meal", 0, 4, 0},
     {"changes", 0, 4, 0},
     {"tables", 5, 65, BZ_TAIL_TASKS},
-    {"guests", 9, 257, BZ_TAIL_TASKS},
+    {"guests", 9, 129, BZ_TAIL_TASKS},
     {"helpings", 4, 257, 0},
     {"changes", 5, 33, 0},
     {NULL, 0, 0, 0},

@@ -28,7 +28,7 @@ static const struct bz_size sizes[] = {
     {"cancels", 0, 4, 0},
     {"failing", 0, 1, 0},
     BZ_REFUSALS_SIZE,
-    {"workers", 6, 257, BZ_TAIL_TASKS},
+    {"workers", 6, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {"cancels", 5, 33, 0},
     {NULL, 0, 0, 0},

@@ -43,7 +43,7 @@ static const struct bz_size sizes[] = {
     BZ_REFUSALS_SIZE,
     {"rules", 0, 3, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
-    {"children", 9, 257, BZ_TAIL_TASKS},
+    {"children", 9, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {NULL, 0, 0, 0},
 };
@@ -57,8 +57,8 @@ enum body { AT_ONCE, AFTER_YIELDS, WHEN_CANCELLED, BY_FAILING, BODIES };
 
 struct child {
     struct taskgroup *state;
-    uint64_t fails_at;          /* round * MOMENTS + moment; UINT64_MAX: it does not fail */
-    const struct bz_task *task; /* NULL: it has not begun */
+    uint64_t fails_at; /* round * MOMENTS + moment; UINT64_MAX: it does not fail */
+    uint32_t task_id;  /* 0: it has not begun */
 };
 
 struct taskgroup {
@@ -157,7 +157,7 @@ static enum bz_status spawn(struct taskgroup *state, bz_task_fn *fn) {
 }
 
 static void begin(struct taskgroup *state, struct child *child) {
-    child->task = bz_loop_current(state->scene.world->loop);
+    child->task_id = bz_task_id(bz_loop_current(state->scene.world->loop));
     bz_world_assert(state->scene.world, !state->has_ended, "a child outlives its group");
     state->running++;
 }
@@ -285,7 +285,7 @@ static void check_freed(const struct taskgroup *state) {
     const struct bz_task *task = NULL;
     while ((task = bz_driver_next_task(loop, task)) != NULL) {
         for (uint32_t index = 0; index < state->spawned; index++) {
-            bz_world_assert(state->scene.world, state->children[index].task != task,
+            bz_world_assert(state->scene.world, state->children[index].task_id != bz_task_id(task),
                             "the group has ended and has not freed child-%u", index + 1);
         }
     }

@@ -28,7 +28,7 @@ static const struct bz_size sizes[] = {
     {"slack-ns", 0, 3, 0},
     {"moved", 0, 1, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
-    {"waiters", 7, 257, BZ_TAIL_TASKS},
+    {"waiters", 7, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
     {NULL, 0, 0, 0},
 };

@@ -9,12 +9,26 @@
 #include "scenarios/tests/designs/designs.h"
 #include "scenarios/tests/explore/explored.h"
 #include "scenarios/tests/seeds.h"
+#include "sim/campaign/campaign.h"
 #include "sim/program/settings.h"
 
 static uint64_t run_count(void) {
     const char *text = getenv("BUZZER_DESIGN_RUNS");
     uint64_t count = text == NULL ? 0 : strtoull(text, NULL, 10);
     return count > 0 ? count : BZ_SAN_ADDRESS ? 100 : 1000;
+}
+
+/* The same in drawn sizes, the long tail included. */
+static void expect_silence_of_sizes(const struct bz_program *program, uint64_t runs) {
+    struct bz_campaign_result result;
+    cr_assert(bz_campaign_run(
+        &(struct bz_campaign_config){.program = program, .runs = runs, .draws_sizes = true},
+        &result));
+    cr_expect_eq(result.violations, 0, "%s on %s, order %s, seed %llu: %s", program->scenario->name,
+                 program->variant->name, bz_order_name(program->order),
+                 (unsigned long long)result.findings[0].seed, result.findings[0].violation.message);
+    cr_expect_eq(result.out_of_steps, 0, "%s on %s", program->scenario->name,
+                 program->variant->name);
 }
 
 static void expect_silence(const struct bz_scenario *scenario, const struct bz_variant *design,
@@ -31,6 +45,7 @@ static void expect_silence(const struct bz_scenario *scenario, const struct bz_v
                    result.violation.message);
     cr_assert_eq(result.out_of_steps, 0, "%s on %s", scenario->name, design->name);
     cr_assert_lt(0, result.stats.injected);
+    expect_silence_of_sizes(&program, runs);
 }
 
 static void expect_silence_everywhere(const struct bz_variant *design) {

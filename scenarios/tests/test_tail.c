@@ -157,6 +157,7 @@ SEMAPHORE(sound, FIFO, init, pick_oldest, , self->value++);
 SEMAPHORE(classes_in_turn, 0, init, pick_class_in_turn, , self->value++);
 SEMAPHORE(ticket_of_eight_bits, FIFO, init, pick_by_ticket, , self->value++);
 SEMAPHORE(count_of_four_bits, FIFO, init_four_bits, pick_oldest, , self->value++);
+SEMAPHORE(unfair, BZ_CLAIM_UNFAIR, init, pick_by_class, , self->value++);
 SEMAPHORE(third_class, 0, init, pick_by_class, , self->value++);
 /* the permit of one release is lost */
 SEMAPHORE(turns, FIFO, init, pick_oldest, , self->value += ++self->next_kind % 256 != 0);
@@ -231,4 +232,5 @@ Test(tail, third_class_is_found) {
 Test(tail, the_twins_are_silent) {
     expect_silence(&sound);
     expect_silence(&classes_in_turn);
+    expect_silence(&unfair);
 }

@@ -112,8 +112,12 @@ struct bz_permit_view {
  * BZ_NO_MEMORY and has no other effect, or does without. */
 #define BZ_CLAIM_SURVIVES_NO_MEMORY 0x4000u
 
+/* A waiver, not a promise. Later arrivals may overtake a waiter again and again, for as long as
+ * they come: last in, first out, say, or a task that releases and takes again. */
+#define BZ_CLAIM_UNFAIR 0x8000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x7fffu
+#define BZ_CLAIMS_ALL 0xffffu
 
 BZ_END_DECLS
 

@@ -262,7 +262,7 @@ static enum bz_status bag_init(void *instance, struct bz_loop *loop, enum bz_que
     (void)order; /* any will do */
     bag->loop = loop;
     bag->bound = maxsize;
-    bag->capacity = maxsize == 0 ? 256 : maxsize;
+    bag->capacity = maxsize == 0 ? 4096 : maxsize;
     bag->items = bz_mem_alloc(bz_loop_mem(loop), bag->capacity * sizeof *bag->items);
     bz_list_init(&bag->getters);
     bz_list_init(&bag->putters);

@@ -221,9 +221,9 @@ static bool retry_locked(void *instance) {
 
 RELEASE(barging, wake_everybody)
 RELEASE(rewaking, wake_one)
-SEMAPHORE(barging, BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
+SEMAPHORE(barging, BZ_CLAIM_UNFAIR | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
           "everybody is woken, and looks again", .locked = retry_locked, .view = semaphore_view);
-SEMAPHORE(rewaking, BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
+SEMAPHORE(rewaking, BZ_CLAIM_UNFAIR | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
           "one is woken, and looks again", .locked = retry_locked, .view = semaphore_view);
 
 /* --- lifo ------------------------------------------------------------------------------------- */
@@ -268,7 +268,7 @@ static enum bz_status lifo_acquire(void *instance) {
 RELEASE(lifo, lifo_hand_over)
 SEMAPHORE(lifo,
           BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |
-              BZ_CLAIM_WORK_CONSERVING,
+              BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_UNFAIR,
           "the last who came is the first who is served", .locked = retry_locked,
           .view = semaphore_view);
 

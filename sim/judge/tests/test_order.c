@@ -4,6 +4,9 @@
 TOY_OFFERS(lifo_unclaimed, BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT,
            .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_toy_lifo});
 
+TOY_OFFERS(lifo_unfair, BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_UNFAIR,
+           .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_toy_lifo});
+
 TOY(polls, 0, .acquire = toy_poll, .view = NULL);
 
 static const char *const three_guests[] = {"acquire yield release", "acquire release",
@@ -69,8 +72,9 @@ Test(fifo, is_silent_when_the_woken_waiter_was_cancelled) {
 
 /* --- starvation ------------------------------------------------------------------------------- */
 
-static void starve(struct stage *stage, const struct bz_judge_config *config) {
-    stage_begin_with(stage, &lifo_unclaimed, config, BZ_PRIMITIVE_LOCK, 1);
+static void starve(struct stage *stage, const struct bz_variant *variant,
+                   const struct bz_judge_config *config) {
+    stage_begin_with(stage, variant, config, BZ_PRIMITIVE_LOCK, 1);
     stage_guest(stage, "acquire yield release acquire yield release acquire yield release "
                        "acquire yield release");
     stage_guest(stage, "acquire release");
@@ -85,7 +89,7 @@ Test(starvation, fires_beyond_the_bound_and_not_at_it) {
     uint32_t step_before = 0;
     for (uint32_t bound = 1; bound <= 5; bound++) {
         config.starvation_bound = bound;
-        starve(&stage, &config);
+        starve(&stage, &lifo_unclaimed, &config);
         char text[64];
         snprintf(text, sizeof text, "b was overtaken %u times while it waited for 'table'",
                  bound + 1);
@@ -96,7 +100,16 @@ Test(starvation, fires_beyond_the_bound_and_not_at_it) {
         stage_end(&stage);
     }
     config.starvation_bound = 20;
-    starve(&stage, &config);
+    starve(&stage, &lifo_unclaimed, &config);
+    stage_expect_pass(&stage);
+    stage_end(&stage);
+}
+
+Test(starvation, is_silent_with_the_waiver) {
+    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+    config.starvation_bound = 1;
+    struct stage stage;
+    starve(&stage, &lifo_unfair, &config);
     stage_expect_pass(&stage);
     stage_end(&stage);
 }
@@ -107,7 +120,7 @@ Test(starvation, is_silent_where_liveness_is_not_judged) {
     config.ignores_starvation = true;
     config.starvation_bound = 1;
     struct stage stage;
-    starve(&stage, &config);
+    starve(&stage, &lifo_unclaimed, &config);
     stage_expect_pass(&stage);
     stage_end(&stage);
 }

@@ -38,6 +38,7 @@ class Claim(enum.IntFlag):
     UNAIDED = 0x1000         # no task, callback or timer of its own wakes a waiter
     BREAKS_ALL = 0x2000      # barrier: an abort or a reset also fails a round that drains
     SURVIVES_NO_MEMORY = 0x4000  # of the runtime in C alone
+    UNFAIR = 0x8000          # a waiver: a waiter may be overtaken again and again
 
 
 STOCK = Claim.MAY_FAIL | Claim.UNAIDED

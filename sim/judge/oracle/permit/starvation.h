@@ -1,5 +1,6 @@
 /* starvation (zoo: NOSTARVE): a live waiter is overtaken more often than the bound, under a fair
- * strategy. Variants that claim strict order violate `fifo` earlier. */
+ * strategy. Variants that claim strict order violate `fifo` earlier. Not if the variant claims
+ * UNFAIR. */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_STARVATION_H
 #include "sim/judge/oracle/oracle.h"
@@ -7,6 +8,7 @@
 static inline bool starvation_suspects(const struct bz_judge *judge,
                                        const struct bz_moment *moment) {
     return moment->overtaking != NULL && !judge->config.ignores_starvation &&
+           (judge->shadow.objects[moment->object].claims & BZ_CLAIM_UNFAIR) == 0 &&
            judge->shadow.tasks[moment->overtaking->first].overtaken >
                judge->config.starvation_bound;
 }
