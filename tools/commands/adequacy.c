@@ -13,6 +13,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/embedded.h"
 #include "tools/cli/options.h"
+#include "tools/cli/watchdog.h"
 #include "traces/lack.h"
 
 #define RUNS_DEFAULT 10000u
@@ -194,6 +195,7 @@ static int start(const struct adequacy *adequacy, const char *command) {
     count += adequacy->repeated_count;
     words[count++] = "--";
     words[count] = adequacy->file;
+    bz_watchdog_end(); /* python3 would inherit the timer, and die of it */
     execvp(words[0], (char *const *)(uintptr_t)words);
     return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
                        errno == ENOENT ? "; on Debian and Ubuntu: apt-get install python3-clang"
