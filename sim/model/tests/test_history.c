@@ -1,5 +1,6 @@
 /* The findings of a history check, the event of each, and histories in which it finds nothing. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
