@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "primitives/runtime/check.h"
 #include "primitives/runtime/timeout.h"
 #include "primitives/sync/barrier.h"
 #include "primitives/sync/condition.h"
@@ -104,6 +105,15 @@ static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_
 }
 
 CALL(enum bz_status, semaphore_acquire)
+
+/* By a try first, which is refused exactly where the acquire waits. */
+static enum bz_status bounded_acquire(void *instance) {
+    bool was_locked = bz_semaphore_locked(instance);
+    enum bz_status status = bz_semaphore_try_acquire(instance);
+    BZ_CHECK((status == BZ_EMPTY) == was_locked);
+    return was_locked ? bz_semaphore_acquire(instance) : status;
+}
+
 CALL(enum bz_status, semaphore_release)
 CALL(bool, semaphore_locked)
 
@@ -113,11 +123,10 @@ static void semaphore_view(void *instance, struct bz_permit_view *view) {
     view_queue(&semaphore->queue, view);
 }
 
-#define SEMAPHORE_OPS(init_)                                                                       \
+#define SEMAPHORE_OPS(init_, acquire_)                                                             \
     &(const struct bz_permit_ops) {                                                                \
-        .instance_bytes = sizeof(struct bz_semaphore), .init = init_,                              \
-        .acquire = semaphore_acquire, .release = semaphore_release, .locked = semaphore_locked,    \
-        .view = semaphore_view                                                                     \
+        .instance_bytes = sizeof(struct bz_semaphore), .init = init_, .acquire = acquire_,         \
+        .release = semaphore_release, .locked = semaphore_locked, .view = semaphore_view           \
     }
 
 /* --- event ------------------------------------------------------------------------------------ */
@@ -202,11 +211,23 @@ static const struct bz_condition_ops condition_ops = {
 /* --- barrier ---------------------------------------------------------------------------------- */
 
 static enum bz_status barrier_init(void *instance, struct bz_loop *loop, uint32_t parties) {
+    enum bz_status refused = bz_barrier_init(instance, loop, 0);
+    BZ_CHECK(refused == BZ_INVALID_ARGUMENT);
     soil(instance, sizeof(struct bz_barrier));
     return bz_barrier_init(instance, loop, parties);
 }
 
-CALL_WITH(enum bz_status, barrier_wait, uint32_t *)
+/* Checks what a barrier says of itself, which no scenario asks. */
+static enum bz_status barrier_wait(void *instance, uint32_t *index) {
+    const struct bz_barrier *barrier = instance;
+    bool was_broken = bz_barrier_is_broken(barrier);
+    uint32_t filling = bz_barrier_is_draining(barrier) ? 0 : barrier->queue.waiting_count;
+    BZ_CHECK(bz_barrier_waiting(barrier) == filling);
+    enum bz_status status = bz_barrier_wait(instance, index);
+    BZ_CHECK(!was_broken || status == BZ_BROKEN);
+    return status;
+}
+
 DO(barrier_abort)
 DO(barrier_reset)
 
@@ -390,8 +411,8 @@ const struct bz_variant bz_variant_buzzer = {
               BZ_CLAIM_SURVIVES_NO_MEMORY,
     .name = "buzzer",
     .summary = "the primitives that ship (primitives/sync)",
-    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init),
-                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init),
+    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init, semaphore_acquire),
+                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init, bounded_acquire),
                 [BZ_PRIMITIVE_LOCK] = &lock_ops},
     .event = &event_ops,
     .condition = &condition_ops,

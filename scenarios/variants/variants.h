@@ -20,6 +20,7 @@
     VARIANT(rate_limiter)                                                                          \
     VARIANT(rwlock)                                                                                \
     VARIANT(rwlock_readers)                                                                        \
+    VARIANT(wait_for)                                                                              \
     VARIANT(weighted_semaphore)                                                                    \
     VARIANT(twisted)
 #define BZ_DECLARE_VARIANT(name) extern const struct bz_variant bz_variant_##name;

@@ -155,8 +155,8 @@ static const struct bz_variant contract = {
     .summary = "what ships, with one fault",
     .permits = {[BZ_PRIMITIVE_LOCK] = &faulty_lock,
 #if !defined(LOCK_ONLY)
-                [BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init),
-                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init)},
+                [BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init, semaphore_acquire),
+                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init, bounded_acquire)},
     .event = &event_ops,
     .condition = &condition_ops,
     .barrier = &barrier_ops,
