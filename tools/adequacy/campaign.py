@@ -238,8 +238,6 @@ def ended(result):
 
 def outcome_of(document, first):
     """Of what `run --json` has printed."""
-    if document.get("end") == "no-resource" or document["exit_code"] == 5 and "error" in document:
-        raise Unusable(document.get("error") or "a campaign ran out of memory or processes")
     runs = document.get("runs", 0)
     done = Outcome(runs=runs, run=first + runs, digest=document.get("digest", ""))
     if document.get("violations"):
@@ -248,6 +246,8 @@ def outcome_of(document, first):
         done.token = violation["token"]
     elif document["exit_code"] != 0:
         done.killer = "step-limit" if document.get("end") == "step-limit" else \
+            "no-resource" if document.get("end") == "no-resource" or \
+            document["exit_code"] == 5 and "error" in document else \
             "not-judged" if document["exit_code"] == 5 else "error"
         done.message = document.get("error") or document.get("not_judged") or \
             f"exit status {document['exit_code']}"
@@ -297,7 +297,7 @@ class Judge:
 
     def __init__(self, builder, runner):
         self.builder, self.runner = builder, runner
-        self.hash = ""
+        self.hash, self.original = "", None
         self.campaigns = []
         self.left_out = []     # (campaign, why): those that do not judge the original
         self.has_marks = False
@@ -307,7 +307,7 @@ class Judge:
         original = self.builder.build("original", text)
         if original.out is None:
             raise Unusable(f"the unchanged file does not build:\n{original.log}")
-        self.hash = original.hash
+        self.hash, self.original = original.hash, original.out
         self.campaigns = self.runner.campaigns(original.out, options)
         marked = self.builder.build("marked", probes) if probes else Built(None)
         self.has_marks = marked.out is not None
@@ -386,6 +386,9 @@ class Judge:
                 is_reached = True
                 outcome, _ = self.runner.run(out, campaign, part)
                 runs += outcome.runs
+                if outcome.killer == "no-resource" and self.runner.run(
+                        self.original, campaign, part)[0].killer == "no-resource":
+                    raise Unusable(f"a campaign ran out of memory or processes: {outcome.message}")
                 if outcome.killer is not None:
                     return {"verdict": "killed", "oracle": outcome.killer, "run": outcome.run,
                             "runs": runs, "campaign": campaign.name(), "token": outcome.token,
