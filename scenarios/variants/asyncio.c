@@ -490,7 +490,7 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
         .version = BZ_VARIANT_VERSION,                                                             \
         .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
                   BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |   \
-                  BZ_CLAIM_UNORDERED_TIES,                                                         \
+                  BZ_CLAIM_UNORDERED_TIES | BZ_CLAIM_UNFAIR,                                       \
         .name = name_,                                                                             \
         .summary = summary_,                                                                       \
         .permits = {[BZ_PRIMITIVE_SEMAPHORE] =                                                     \
