@@ -24,7 +24,7 @@ static const struct row {
     {"model", "", 1, 4222, 6052},
     {"pool", "", 1, 242, 717},
     {"restaurant", "", 1, 933, 3874},
-    {"taskgroup", "", 0, 4218, 8928},
+    {"taskgroup", "", 0, 6414, 12564},
     {"timeout", "", 0, 2274, 6459},
 };
 
