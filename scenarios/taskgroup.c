@@ -13,6 +13,7 @@
 #include "primitives/runtime/timer.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
+#include "scenarios/variants/variants.h"
 
 enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS, RULES };
 
@@ -68,6 +69,7 @@ struct taskgroup {
     struct bz_checker checker;
     struct bz_timer host;
     struct bz_rules rules;
+    uint64_t blocks;  /* of the loop's memory, before the children */
     uint32_t spawned; /* children */
     uint32_t running; /* children that have begun and not ended */
     uint32_t sitting; /* tasks that wait until they are cancelled */
@@ -387,7 +389,18 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_timer_init(&state->host, world->loop, host_looks);
         bz_world_fire_at_rest(world, &state->host);
     }
+    state->blocks = bz_mem_live_blocks(bz_loop_mem(world->loop));
     return state;
+}
+
+/* The locks and semaphores that ship allocate nothing, so groups have freed all that is new. */
+static void finish(struct bz_world *world, void *arg) {
+    const struct taskgroup *state = arg;
+    uint64_t blocks = bz_mem_live_blocks(bz_loop_mem(world->loop));
+    bz_world_assert(world, world->variant != &bz_variant_buzzer || blocks == state->blocks,
+                    "the loop has %llu blocks of memory, and had %llu before the group",
+                    (unsigned long long)blocks, (unsigned long long)state->blocks);
+    bz_scene_finish_permits(world, arg);
 }
 
 const struct bz_scenario bz_scenario_taskgroup = {
@@ -397,6 +410,6 @@ const struct bz_scenario bz_scenario_taskgroup = {
     .primitives = {BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_BOUNDED, BZ_PRIMITIVE_LOCK},
     .primitive_count = 3,
     .setup = setup,
-    .finish = bz_scene_finish_permits,
+    .finish = finish,
     .sizes = sizes,
 };

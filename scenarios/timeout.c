@@ -72,6 +72,10 @@ static uint64_t move(struct bz_scene *scene, struct bz_timeout *scope, uint64_t 
     enum bz_status status = bz_timeout_reschedule(scope, deadline_ns);
     bz_world_assert(scene->world, status == BZ_OK, "a deadline could not be moved: %s",
                     bz_status_word(status));
+    uint64_t when_ns = deadline_ns == 0 ? BZ_TIME_NEVER : /* armed for the next turn */
+                           bz_loop_now_ns(scene->world->loop) + deadline_ns;
+    bz_world_assert(scene->world, scope->timer.when_ns == when_ns,
+                    "a deadline was moved, and stayed where it was");
     return deadline_ns;
 }
 
@@ -87,6 +91,16 @@ static enum bz_status end_body(const struct bz_scene *scene, struct bz_timeout *
     return status;
 }
 
+/* A scope that has ended says whether it had expired, as before, and takes no new deadline. */
+static void check_ended(const struct bz_scene *scene, struct bz_timeout *scope, bool had_expired) {
+    enum bz_timeout_state due = had_expired ? BZ_TIMEOUT_EXPIRED : BZ_TIMEOUT_EXITED;
+    bz_world_assert(scene->world,
+                    scope->state == due && bz_timeout_expired(scope) == had_expired &&
+                        bz_timeout_reschedule(scope, 1) == BZ_INVALID_STATE,
+                    "a timeout that %s ended in state %d", had_expired ? "expired" : "was left",
+                    (int)scope->state);
+}
+
 /* Not inline, so that the scope is in no frame when it has ended, and no part of later states. */
 static __attribute__((noinline)) enum bz_status acquire_until(struct bz_scene *scene,
                                                               uint64_t deadline_ns) {
@@ -97,8 +111,9 @@ static __attribute__((noinline)) enum bz_status acquire_until(struct bz_scene *s
     }
     uint64_t due_ns = bz_loop_now_ns(scene->world->loop) + move(scene, &scope, deadline_ns);
     enum bz_status body = end_body(scene, &scope, due_ns, bz_sut_acquire(&scene->sut));
-    status = bz_timeout_exit(&scope, body);
     bool has_expired = bz_timeout_expired(&scope);
+    status = bz_timeout_exit(&scope, body);
+    check_ended(scene, &scope, has_expired);
     bz_world_assert(scene->world, status != BZ_TIMED_OUT || has_expired || body == BZ_TIMED_OUT,
                     "a timeout that has not expired returned timed-out");
     return status;
@@ -129,12 +144,20 @@ static enum bz_status waiter(void *arg) {
     return status;
 }
 
+static void check_outside(const struct bz_world *world) {
+    struct bz_timeout scope;
+    enum bz_status status = bz_timeout_enter(world->loop, &scope, 1);
+    bz_world_assert(world, status == BZ_INVALID_STATE, "the loop could enter a timeout: %s",
+                    bz_status_word(status));
+}
+
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     int64_t permits = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : args->values[PERMITS];
     int64_t waiters = args->values[WAITERS];
     uint32_t count = (uint32_t)(permits + waiters);
     struct timeout *state =
         bz_scene_new(world, args, sizeof *state + count * sizeof state->tasks[0]);
+    check_outside(world);
     if (bz_scene_init_permits(&state->scene, args, "permits", permits)) {
         bz_scene_spawn_all(world, state->tasks, permits, "holder", holder, state);
         bz_scene_spawn_all(world, state->tasks + permits, waiters, "waiter", waiter, state);
