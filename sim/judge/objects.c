@@ -90,14 +90,18 @@ static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_w
     bz_shadow_pass_over(&judge->shadow, bz_judge_shadow_object(judge, object));
 }
 
-/* The waiters to wake; those that poll need no wake-up. */
+/* Those that poll need no wake-up. */
+static uint32_t due_waiters(const struct bz_shadow_object *object) {
+    return object->waiting < object->live ? object->waiting : object->live;
+}
+
+/* The waiters to wake. */
 struct bz_judged_wakes bz_judge_set_begin(struct bz_judge *judge, uint32_t number) {
     if (!bz_judge_does(judge, number, BZ_OP_SET, 0)) {
         return (struct bz_judged_wakes){.due = 0};
     }
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-    uint32_t due = object->waiting < object->live ? object->waiting : object->live;
-    return (struct bz_judged_wakes){.so_far = object->wakes, .due = due};
+    return (struct bz_judged_wakes){.so_far = object->wakes, .due = due_waiters(object)};
 }
 
 void bz_judge_set_end(struct bz_judge *judge, uint32_t number, struct bz_judged_wakes wakes) {
@@ -394,7 +398,7 @@ struct bz_judged_wakes bz_judge_barrier_break(struct bz_judged_barrier *barrier,
                      barrier->arrived - barrier->passed >= barrier->parties;
     bool drains = object->woken > 0 || (!is_certain && may_drain);
     bool fails_waiting = !drains || (is_certain && op == BZ_OP_ABORT);
-    uint32_t due = object->waiting < object->live ? object->waiting : object->live;
+    uint32_t due = due_waiters(object);
     barrier->breaks++;
     barrier->is_aborted = op == BZ_OP_ABORT;
     barrier->arrived =
