@@ -2,14 +2,25 @@
 """buzzer adequacy for files of Buzzer itself.
 
     own.py [--build FOLDER] [--threshold PERCENT] FILE.c... [OPTION...]
+    own.py --catalogue [--build FOLDER] [--only PATTERN] [--mutants N] [--seed N] [--runs N] [-j N]
+           [--list] FILE.mut...
 
 OPTION is one of buzzer adequacy, for each file; --time is in seconds. A mutant is compiled as the
 build in FOLDER (build/quick) compiles the file for the simulator, and linked with everything else
 that is built there; a definition of the mutant comes first. The results of primitives/sync/lock.c
 are in FOLDER/adequacy/lock.c. explained.txt has the survivors that are all right. The threshold is
 for all files together. Exit status: as of buzzer adequacy.
+
+With --catalogue, the mutants are those of catalogues (catalogue.py has the format): all, those with
+names that fit a PATTERN with * and ?, or N drawn from each catalogue. A mutant runs every scenario
+with its primitives in both orders, up to --runs schedules each (10000), then its settings, until
+an oracle objects. Exit status: 4 a mutant survives, 2 one does not fit or compile.
 """
+import argparse
+import fnmatch
 import json
+import os
+import random
 import re
 import subprocess
 import sys
@@ -18,6 +29,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 EXPLAINED = ROOT / "tools/adequacy/explained.txt"
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tools/adequacy"))
+
+import process  # noqa: E402
+from campaign import Builder, Buzzer, Judge  # noqa: E402
+from catalogue import Bad, apply, read  # noqa: E402
+from mutate import Unusable  # noqa: E402
 
 
 def recipe(build, path):
@@ -28,7 +45,7 @@ def recipe(build, path):
     compiles = [line for line in compiles if "buzzer-sim" in line] or compiles
     if not compiles:
         sys.exit(f"own.py: {path} is no part of the program")
-    compile_words = re.sub(r"-MD -MT \S+ -MF \S+ -o \S+ -c \S+$", "-c {source} -o {out}.o",
+    compile_words = re.sub(r"-MD -MT \S+ -MF \S+ -o \S+ -c \S+$", "-w -c {source} -o {out}.o",
                            compiles[0]).replace("/usr/bin/ccache ", "")
     link = re.sub(r"^: && (\S+) (.*) -o tools/buzzer (.*) && :$",
                   r"\1 {out}.o \2 -Wl,-z,muldefs -s -o {out} \3", listing[-1])
@@ -45,7 +62,98 @@ def take(words, name, default):
     return value
 
 
+class Catalogued:
+    """Judges the mutants of catalogues."""
+
+    def __init__(self, options):
+        self.options, self.original = options, options.build / "tools/buzzer"
+        self.runner = Buzzer(self.original, False)
+        self.survivors = []
+
+    def campaigns(self, mutant):
+        """All scenarios with their defaults, then the mutant's own list."""
+        wanted = argparse.Namespace(variant=[mutant.get("variant", "buzzer")], scenario=[],
+                                    runs=self.options.runs)
+        found = self.runner.campaigns(self.original, wanted)
+        wanted.scenario = [" ".join(f"--set {word}" if "=" in word else word
+                                    for word in item.replace(",", " ").split())
+                           for item in mutant.get("settings", "").split(";") if item]
+        found += self.runner.campaigns(self.original, wanted) if wanted.scenario else []
+        return [item for item in found if item.primitive in mutant["primitives"].split()]
+
+    def check_original(self, campaign, first):
+        """The campaign that kills a mutant must pass without it."""
+        for part in (0, 1):
+            if part == 0 or not first:
+                outcome, _ = self.runner.run(self.original, campaign, part)
+                if outcome.killer is not None:
+                    raise Unusable(f"unchanged, {campaign.name()} fails: {outcome.message}")
+
+    def judge(self, mutant):
+        path = Path(mutant.get("users", mutant["source"]).split()[0])
+        text, line = apply(mutant, (ROOT / mutant["source"]).read_text())
+        # A header's guard keeps the shipped one out of the sources that use it.
+        text += "".join(f'#include "{user}"\n' for user in mutant.get("users", "").split())
+        builder = Builder(path, recipe(self.options.build, path),
+                          self.options.build / "adequacy/catalogue", False)
+        judge = Judge(builder, self.runner)
+        judge.original, judge.campaigns = self.original, self.campaigns(mutant)
+        try:
+            built = builder.build(mutant["mutant"], text.encode())
+            if built.out is None:
+                raise Bad(f"mutant '{mutant['mutant']}' does not compile: {built.error}")
+            verdict = judge.compare(None, built.out)
+        finally:
+            builder.clean(mutant["mutant"])
+        name = f"{mutant['mutant']:36}"
+        if verdict["verdict"] != "killed":
+            self.survivors.append(mutant)
+            print(f"{name} SURVIVED {verdict['runs']} runs\n{mutant['source']}:{line}\n"
+                  f"{mutant['change']}", end="", flush=True)
+            return
+        killer = next(item for item in judge.campaigns if item.name() == verdict["campaign"])
+        self.check_original(killer, verdict["run"] <= killer.range(0)[1])
+        print(f"{name} {verdict['oracle']} in {verdict['campaign']}, run {verdict['run']}",
+              flush=True)
+
+
+def catalogues(words):
+    """--catalogue: see above."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, usage=__doc__)
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(),
+                        default=ROOT / "build/quick")
+    parser.add_argument("--only", default="*")
+    for name, default in (("mutants", 0), ("seed", 0), ("runs", 10000), ("jobs", os.cpu_count())):
+        parser.add_argument(*["-j"][:name == "jobs"], f"--{name}", type=int, default=default)
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args(words)
+    draw, chosen = random.Random(options.seed), []
+    for file in options.files:
+        mutants = read(file, "primitives")
+        for mutant in mutants:  # before anything is built
+            apply(mutant, (ROOT / mutant["source"]).read_text())
+        mutants = [item for item in mutants if fnmatch.fnmatchcase(item["mutant"], options.only)]
+        chosen += draw.sample(mutants, min(options.mutants, len(mutants))) if options.mutants \
+            else mutants
+    if options.list or not chosen:
+        print(*(mutant["mutant"] for mutant in chosen), sep="\n")
+        return 0 if chosen else 2
+    work = Catalogued(options)
+    process.begin()
+    try:
+        process.at_once(options.jobs, work.judge, chosen)
+    finally:
+        process.stop()
+        process.kill_orphans()
+    survived = len(work.survivors)
+    print(f"{len(chosen)} mutants: {len(chosen) - survived} killed, {survived} survived")
+    return 4 if survived else 0
+
+
 def main(words):
+    if "--catalogue" in words:
+        return catalogues([word for word in words if word != "--catalogue"])
     build = Path(take(words, "--build", ROOT / "build/quick")).resolve()
     threshold = float(take(words, "--threshold", 100))
     files = [word for word in words if word.endswith(".c")]
@@ -70,4 +178,7 @@ def main(words):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (Bad, Unusable, OSError) as error:
+        sys.exit(print(f"own.py: {error}", file=sys.stderr) or 2)

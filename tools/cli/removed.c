@@ -27,7 +27,7 @@ const struct bz_gone bz_gone[] = {
      ".zshrc"},
     {"bench", "scale", NULL, "use 'buzzer-lab scale', in the build folder"},
     {"bench", "most", NULL, "use 'buzzer-lab scale --most N', in the build folder"},
-    {"mutants", NULL, NULL, "use 'buzzer-lab mutants', in the build folder"},
+    {"mutants", NULL, NULL, "use 'tools/dev nightly mutants', in the source"},
     {"lockstep", NULL, NULL, "use 'buzzer-lab lockstep', in the build folder"},
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},
     {"fuzz", "slice", NULL, "a slice has about two million steps"},

@@ -5,8 +5,6 @@
 #include "tools/cli/cli.h"
 
 static const struct bz_command commands[] = {
-    {"mutants", "plant faults in the primitives, and see which oracle finds each",
-     bz_command_mutants},
     {"lockstep", "compare a reference with the real interpreter, step by step",
      bz_command_lockstep},
     {"scale", "measure how time and memory grow with tasks and timers", bz_command_scale},

@@ -3,7 +3,6 @@
 #define BZ_TOOLS_LAB_LAB_H
 
 int bz_command_lockstep(int argc, char **argv);
-int bz_command_mutants(int argc, char **argv);
 int bz_command_scale(int argc, char **argv);
 
 #endif

@@ -7,7 +7,7 @@ Copies the tree into FOLDER (build/lab) and builds the copy. Then it puts one mu
 the copy, compiles what changed, and runs tests from fast to slow until one fails or hangs: those
 that the catalogue names, and COMMON_TESTS. Prints a table: mutant, verdict, killer, seconds.
 
-A catalogue is what scenarios/mutants/mutate.py reads, with one more key:
+A catalogue is what tools/adequacy/catalogue.py reads, with one more key:
 
     tests: sim-choice|traces    a regular expression of CTest names; a mutant may add to
                                         those of its catalogue
@@ -30,8 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/adequacy"))
 import process  # noqa: E402
-sys.path.insert(0, str(ROOT / "scenarios/mutants"))
-from mutate import Bad, apply, read  # noqa: E402
+from catalogue import Bad, apply, read  # noqa: E402
 
 COMMON_TESTS = "corpus|zoo|replay-edited|scenarios-variants"
 SECONDS_MORE = 10  # a test may take five times what it takes on the unchanged tree, and this

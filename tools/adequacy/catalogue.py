@@ -1,17 +1,11 @@
-#!/usr/bin/env python3
-"""Makes mutants: copies of a source file with one fault each.
+"""Catalogues of mutants: changes of a source file that make one fault each.
 
-    mutate.py OUT CATALOGUE.mut...    writes OUT/NAME.c for each mutant, and OUT/registry.c
-    mutate.py --list CATALOGUE.mut... prints the name and the variant of each
-
-Runs in the root of the repository. A catalogue is text. Keys in a paragraph of their own hold for
-all mutants below:
+A catalogue is text. Keys in a paragraph of their own hold for all mutants below:
 
     source: primitives/sync/lock.c      the file to change
     users: primitives/sync/queue.c      if that is a header: the sources that call what changes
     primitives: lock                    the primitives that the mutant is run as
-    variant: rwlock                     whose table it is run by, bz_variant_rwlock; without the
-                                        key: buzzer
+    variant: buzzer/rwlock              the variant that it is run as; without the key: buzzer
 
     mutant: lock-release-wakes-nobody
       lock->is_held = false;            two blanks: a line that stays, for the place
@@ -22,12 +16,9 @@ all mutants below:
     tests: sim-choice                   for tools/lab/mutants.py
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
-Comments, indentation and line breaks do not count. Where this fails, the build stops with the name
-of the mutant.
+Comments, indentation and line breaks do not count.
 """
-import json
 import re
-import sys
 from pathlib import Path
 
 KEYS = "source users primitives variant mutant change settings tests".split()
@@ -81,47 +72,3 @@ def apply(mutant, text):
                   f"{mutant['source']}; it must be exactly once")
     start, end = places[0].span(1)
     return text[:start] + new + text[end:], text.count("\n", 0, start) + 1
-
-
-def write(path, text):
-    """Leaves a file alone that is right already, so that nothing is compiled again for it."""
-    if not path.exists() or path.read_text() != text:
-        path.write_text(text)
-
-
-def row(mutant, line):
-    """A row of the table in mutants.h."""
-    def quoted(key):
-        return json.dumps(mutant[key]) if key in mutant else "0"
-    bits = " | ".join(f"1u << BZ_PRIMITIVE_{name.upper()}" for name in mutant["primitives"].split())
-    fields = ", ".join(f".{key} = {quoted(key)}" for key in ("source", "change", "settings"))
-    variant = "bz_mutant_" + mutant["mutant"].replace("-", "_")
-    return (f"extern const struct bz_variant {variant};",
-            f"    {{.name = {quoted('mutant')}, {fields},\n"
-            f"     .line = {line}, .primitives = {bits}, .variant = &{variant}}},")
-
-
-def main(out, *catalogues):
-    rows = []
-    mutants = [mutant for path in catalogues for mutant in read(path, "primitives")]
-    if out == "--list":
-        print(*(f"{mutant['mutant']} {mutant.get('variant', 'buzzer')}" for mutant in mutants),
-              sep="\n")
-        return
-    for mutant in mutants:
-        source = Path(mutant["source"])
-        text, line = apply(mutant, source.read_text())
-        # A header's guard keeps the shipped one out of the sources that use it.
-        text += "".join(f'#include "{user}"\n' for user in mutant.get("users", "").split())
-        write(Path(out, mutant["mutant"] + ".c"), text)
-        rows.append(row(mutant, line))
-    externs, table = ("\n".join(part) for part in zip(*rows))
-    write(Path(out, "registry.c"), f'#include "scenarios/mutants/mutants.h"\n\n{externs}\n\n'
-          f"const struct bz_mutant bz_mutants[] = {{\n{table}\n    {{0}},\n}};\n")
-
-
-if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except (Bad, OSError) as error:
-        sys.exit(f"mutate.py: {error}")
