@@ -93,6 +93,9 @@ static inline bool bz_native_is_delivery(enum bz_event_kind kind, uint8_t status
 void bz_native_report_delivery(struct bz_native *native, enum bz_event_kind kind, uint32_t id,
                                enum bz_status status, uint32_t arg);
 
+/* If a run has passed: judges what the loop still keeps. */
+void bz_native_judge_kept(struct bz_native *native);
+
 /* True if a task was suspended with an exception that is not in the loop's arena. Then it is not in
  * a snapshot either. */
 static inline bool bz_native_has_outside(const struct bz_world *world) {

@@ -2,10 +2,12 @@
  *
  * `timer` takes the heap of the loop as a set, so it knows the timer that has to fire without the
  * order in which the heap keeps them. `cancel-delivered` knows the rules by which the runtime
- * delivers a cancel request (primitives/runtime/rules.h). */
+ * delivers a cancel request (primitives/runtime/rules.h). `leak` counts at the end of a run what
+ * the loop keeps: its tasks, timers and handles have to explain it. */
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "primitives/runtime/coro/stack.h"
 #include "sim/native/internal.h"
 
 /* --- timer ------------------------------------------------------------------------------------ */
@@ -154,4 +156,74 @@ __attribute__((noinline)) void bz_native_report_delivery(struct bz_native *nativ
                          bz_judge_task_name(judge, id, name, sizeof name), fault);
     }
     bz_judge_report(judge, kind, id, status, arg);
+}
+
+/* --- leak ------------------------------------------------------------------------------------- */
+
+/* What a loop keeps; what its tasks, timers and handles need of that. */
+struct kept {
+    uint32_t live;      /* tasks: each has a stack and a slot of the ready queue */
+    uint32_t abandoned; /* detached tasks that have ended: the loop should have freed them */
+    uint32_t stacks;
+    uint32_t disarmed; /* entries of the heap */
+    uint32_t slots;    /* needed; a callback that waits for its future needs one more */
+    bool is_exact;     /* no callback was ever made */
+};
+
+static void count_tasks(const struct bz_loop *loop, struct kept *kept) {
+    uint32_t listed = 0;
+    uint32_t callbacks = loop->actor.count[BZ_ROLE_CALLBACK];
+    const struct bz_task *task = NULL;
+    while (listed < loop->tasks_created && (task = bz_driver_next_task(loop, task)) != NULL) {
+        bool is_done = bz_task_is_done(task);
+        kept->live += !is_done;
+        kept->abandoned += is_done && task->is_detached;
+        callbacks |= task->actor.count[BZ_ROLE_CALLBACK];
+        listed++;
+    }
+    kept->is_exact = callbacks == 0 && listed == loop->tasks_created; /* else some are forgotten */
+}
+
+static struct kept count_kept(const struct bz_loop *loop) {
+    struct kept kept = {.stacks = loop->stacks->fresh_taken};
+    count_tasks(loop, &kept);
+    for (const struct bz_stack *stack = loop->stacks->free_stacks; stack != NULL && kept.stacks > 0;
+         stack = stack->next_free) {
+        kept.stacks--;
+    }
+    kept.slots = kept.live;
+    for (uint32_t index = 0; index < loop->heap_count; index++) {
+        bool is_armed = loop->heap[index].timer != NULL;
+        kept.slots += is_armed;
+        kept.disarmed += !is_armed;
+    }
+    for (uint32_t index = 0; index < loop->ready_count; index++) {
+        kept.slots += loop->ready[index]->role != BZ_ROLE_STEP;
+    }
+    return kept;
+}
+
+void bz_native_judge_kept(struct bz_native *native) {
+    const struct bz_loop *loop = native->world.loop;
+    struct bz_judge *judge = native->world.judge;
+    if (bz_judge_verdict(judge) != BZ_RUN_PASSED) {
+        return;
+    }
+    struct kept kept = count_kept(loop);
+    if (kept.stacks != kept.live || loop->live_tasks != kept.live) {
+        bz_judge_violate(judge, "leak", 0, 0,
+                         "the loop keeps %u stacks and counts %u live tasks; it has %u",
+                         kept.stacks, loop->live_tasks, kept.live);
+    } else if (kept.abandoned > 0) {
+        bz_judge_violate(judge, "leak", 0, 0, "the loop keeps %u detached tasks that have ended",
+                         kept.abandoned);
+    } else if (loop->heap_disarmed != kept.disarmed) {
+        bz_judge_violate(judge, "leak", 0, 0, "the loop counts %u disarmed timers; it has %u",
+                         loop->heap_disarmed, kept.disarmed);
+    } else if (loop->ready_promised < kept.slots ||
+               (kept.is_exact && loop->ready_promised > kept.slots)) {
+        bz_judge_violate(judge, "leak", 0, 0,
+                         "the loop reserves %u slots of the ready queue; it needs %u",
+                         loop->ready_promised, kept.slots);
+    }
 }

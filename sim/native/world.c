@@ -537,7 +537,9 @@ bool bz_world_has_resources(struct bz_world *world) {
 
 void bz_world_end(struct bz_world *world) {
     bz_judge_end(world->judge);
-    (void)bz_world_has_resources(world);
+    if (bz_world_has_resources(world)) {
+        bz_native_judge_kept(bz_native_of(world));
+    }
 }
 
 bool bz_world_step(struct bz_world *world) {

@@ -317,6 +317,7 @@ static inline enum bz_run_end stage_play(struct stage *stage, const char *words)
     }
     bz_world_run(stage->world);
     bz_judge_end(stage->world->judge);
+    bz_native_judge_kept(bz_native_of(stage->world));
     return bz_judge_verdict(stage->world->judge);
 }
 

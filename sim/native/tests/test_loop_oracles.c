@@ -1,7 +1,9 @@
 /* What oracles demand of the loop: a guest spoils the loop's own state, as a fault of the runtime
  * would. Words: nap-K sleeps K * 10 ns; swap exchanges the first two timers of the heap; time-NK
  * changes the time of the Nth one to K * 10 ns, fake-NK only in the heap; mark marks the task for a
- * cancel without a request, forget drops the mark. */
+ * cancel without a request, forget drops the mark; keep-X spoils a count: a stack (s), a slot of
+ * the ready queue (q), a disarmed timer (d). */
+#include "primitives/runtime/coro/stack.h"
 #include "sim/tests/toys.h"
 
 static void swap(struct bz_heap_entry *heap) {
@@ -10,6 +12,16 @@ static void swap(struct bz_heap_entry *heap) {
     heap[1] = first;
     heap[0].timer->heap_index = 0;
     heap[1].timer->heap_index = 1;
+}
+
+static void keep(struct bz_loop *loop, char what) {
+    if (what == 's') {
+        cr_assert_not_null(bz_stack_take(loop->stacks));
+    } else if (what == 'q') {
+        loop->ready_promised++;
+    } else {
+        loop->heap_disarmed++;
+    }
 }
 
 static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_quiet) {
@@ -26,6 +38,8 @@ static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_q
         struct bz_heap_entry *entry = &heap[text[5] - '0'];
         entry->when_ns = (uint64_t)(text[6] - '0') * 10;
         entry->timer->when_ns = text[0] == 't' ? entry->when_ns : entry->timer->when_ns;
+    } else if (strncmp(text, "keep-", 5) == 0) {
+        keep(actor->loop, text[5]);
     } else if (strcmp(text, "forget") == 0 || strcmp(text, "mark") == 0) {
         actor->loop->current->must_cancel = text[0] == 'm';
     } else {
@@ -121,4 +135,19 @@ Test(cancel_delivered, fires_when_an_uncancel_breaks_the_rules_of_the_runtime) {
          "cancel-delivered", NULL);
     play(&bz_variant_asyncio_313, BZ_ORDER_ANY, STAGE_SCRIPTS("cancel-self uncancel yield"),
          "cancel-delivered", NULL);
+}
+
+/* --- leak ------------------------------------------------------------------------------------- */
+
+Test(leak, fires_when_the_loop_keeps_what_nobody_needs) {
+    both_orders(STAGE_SCRIPTS("keep-s", "sleep"), "leak",
+                "the loop keeps 1 stacks and counts 0 live tasks; it has 0");
+    both_orders(STAGE_SCRIPTS("keep-q", "sleep"), "leak",
+                "the loop reserves 1 slots of the ready queue; it needs 0");
+    both_orders(STAGE_SCRIPTS("keep-d", "sleep"), "leak",
+                "the loop counts 1 disarmed timers; it has 0");
+}
+
+Test(leak, is_silent_about_what_is_needed) {
+    both_orders(STAGE_SCRIPTS("sleep yield", "cancel-self sleep", "doze"), "leak", NULL);
 }
