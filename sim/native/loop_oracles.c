@@ -76,9 +76,14 @@ static void judge_armed(struct bz_native *native) {
 
 bool bz_native_judge_timers(struct bz_native *native, uint64_t was_ns, uint32_t queued) {
     const struct bz_loop *loop = native->world.loop;
-    const struct bz_judge *judge = native->world.judge;
+    struct bz_judge *judge = native->world.judge;
     judge_due(native, queued, loop->now_ns > was_ns);
     judge_armed(native);
+    if (loop->ready_promised > loop->ready_capacity) {
+        bz_judge_violate(judge, "timer", 0, 0,
+                         "the loop has reserved %u slots of a ready queue that has %u",
+                         loop->ready_promised, loop->ready_capacity);
+    }
     if (queued > 0 && judge->config.order == BZ_ORDER_FIFO &&
         loop->turn_left != loop->ready_count) {
         const struct bz_handle *last = loop->ready[loop->ready_count - 1];

@@ -2,7 +2,7 @@
  * would. Words: nap-K sleeps K * 10 ns; swap exchanges the first two timers of the heap; time-NK
  * changes the time of the Nth one to K * 10 ns, fake-NK only in the heap; mark marks the task for a
  * cancel without a request, forget drops the mark; keep-X spoils a count: a stack (s), a slot of
- * the ready queue (q), a disarmed timer (d). */
+ * the ready queue (q), many (m), a disarmed timer (d). */
 #include "primitives/runtime/coro/stack.h"
 #include "sim/tests/toys.h"
 
@@ -19,6 +19,8 @@ static void keep(struct bz_loop *loop, char what) {
         cr_assert_not_null(bz_stack_take(loop->stacks));
     } else if (what == 'q') {
         loop->ready_promised++;
+    } else if (what == 'm') {
+        loop->ready_promised += 2 * loop->ready_capacity;
     } else {
         loop->heap_disarmed++;
     }
@@ -98,6 +100,11 @@ Test(timer, fires_when_a_sleep_has_another_length) {
 Test(timer, is_silent_about_timers_that_fire_in_order) {
     both_orders(STAGE_SCRIPTS("doze nap-1", "nap-1 nap-2 nap-1", "sleep doze", "nap-0 yield nap-9"),
                 "timer", NULL);
+}
+
+Test(timer, fires_when_more_slots_are_reserved_than_there_are) {
+    both_orders(STAGE_SCRIPTS("keep-m", "sleep"), "timer",
+                "the loop has reserved 34 slots of a ready queue that has 16");
 }
 
 /* A step that takes long: the sleep ends late, but by no more than the lag. */
