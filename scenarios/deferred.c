@@ -247,8 +247,9 @@ static enum bz_status canceller(void *arg) {
 /* --- a chain ---------------------------------------------------------------------------------- */
 
 /* Two deferreds of the runtime, whatever the variant is. Each link adds 1 to the result. The link
- * WAITS of the outer one may wait for the inner one, and LAST may be removed before it runs. */
-enum { FIRST, WAITS, THEN, LAST, OF_INNER, LINKS };
+ * WAITS of the outer one may wait for the inner one, and LAST may be removed before it runs. AFTER
+ * comes to the inner one when the outer one waits for it. */
+enum { FIRST, WAITS, THEN, LAST, OF_INNER, AFTER, LINKS };
 enum firing { WITH_VALUE, WITH_ERROR, BY_CANCEL, FIRINGS };
 enum waiting { INNER_FIRES, IS_CANCELLED, IS_GIVEN_UP, WAITINGS };
 
@@ -302,7 +303,8 @@ static void begin_chain(struct chain *chain) {
     bz_trampoline_init(&chain->trampoline, chain->world->loop);
     bz_deferred_init(&chain->outer, &chain->trampoline, NULL);
     bz_deferred_init(&chain->inner, &chain->trampoline, NULL);
-    for (uint32_t index = 0; index < LINKS; index++) {
+    chain->links[AFTER].chain = chain;
+    for (uint32_t index = 0; index < AFTER; index++) {
         struct link *link = &chain->links[index];
         link->chain = chain;
         bz_deferred_add(index == OF_INNER ? &chain->inner : &chain->outer, &link->pair, run_link,
@@ -346,20 +348,26 @@ static enum waiting end_wait(struct chain *chain) {
     enum waiting how = (enum waiting)bz_world_draw(chain->world, "chain-wait", WAITINGS);
     expect(chain, !has_run(chain, THEN) && !bz_deferred_is_settled(&chain->outer),
            "it did not wait for the inner one");
+    bz_deferred_add_both(&chain->inner, &chain->links[AFTER].pair, run_link);
     if (how == IS_CANCELLED) {
         expect(chain, bz_deferred_cancel(&chain->outer), "a cancel did not reach the inner one");
     } else if (how == IS_GIVEN_UP) {
         bz_deferred_fini(&chain->outer);
         fire_inner(chain);
-        expect(chain, !has_run(chain, THEN), "a callback ran after the end of its deferred");
+        expect(chain, !has_run(chain, THEN) && !bz_deferred_remove(&chain->links[THEN].pair),
+               "a callback stayed after the end of its deferred");
     } else {
         fire_inner(chain);
     }
     return how;
 }
 
-static void check_result(const struct chain *chain, enum bz_status status, uint64_t value) {
-    const struct bz_deferred *outer = &chain->outer;
+static void check_result(struct chain *chain, enum bz_status status, uint64_t value) {
+    struct bz_deferred *outer = &chain->outer;
+    expect(chain, !bz_deferred_cancel(outer), "it was cancelled when it had ended");
+    bz_deferred_pause(outer);
+    expect(chain, !bz_deferred_is_settled(outer), "it has ended in spite of a pause");
+    bz_deferred_unpause(outer);
     expect(chain, bz_deferred_is_settled(outer), "it has not ended");
     expect(chain, outer->status == status && outer->value == value, "it ended with a wrong result");
     expect(chain, chain->links[FIRST].ran < chain->links[THEN].ran, "callbacks out of order");
@@ -387,8 +395,10 @@ static void play_chain(struct bz_world *world) {
         }
         status = how == IS_CANCELLED ? BZ_CANCELLED : BZ_OK;
         value = how == IS_CANCELLED ? 1 : 2; /* of the inner one, and OF_INNER */
-        expect(&chain, chain.inner.status == BZ_OK && chain.inner.value == 0,
-               "the inner one kept its result");
+        expect(&chain,
+               chain.inner.status == BZ_OK && chain.inner.value == has_run(&chain, AFTER) &&
+                   has_run(&chain, AFTER) != chain.is_early,
+               "the inner one kept its result, or did not continue");
     }
     check_result(&chain, status, value + (chain.is_removed ? 1 : 2));
 }
