@@ -364,11 +364,12 @@ static enum waiting end_wait(struct chain *chain) {
 
 static void check_result(struct chain *chain, enum bz_status status, uint64_t value) {
     struct bz_deferred *outer = &chain->outer;
+    expect(chain, bz_deferred_is_settled(outer), "it has not ended");
     expect(chain, !bz_deferred_cancel(outer), "it was cancelled when it had ended");
     bz_deferred_pause(outer);
     expect(chain, !bz_deferred_is_settled(outer), "it has ended in spite of a pause");
     bz_deferred_unpause(outer);
-    expect(chain, bz_deferred_is_settled(outer), "it has not ended");
+    expect(chain, bz_deferred_is_settled(outer), "it has not ended after a pause");
     expect(chain, outer->status == status && outer->value == value, "it ended with a wrong result");
     expect(chain, chain->links[FIRST].ran < chain->links[THEN].ran, "callbacks out of order");
     expect(chain, has_run(chain, LAST) != chain->is_removed, "the last callback did not run");
