@@ -1,5 +1,5 @@
-/* Allocations that fail by choice: `refusals`. What ships survives them, a fault behind one is
- * found, and a variant that does not claim to survive them has none. */
+/* Allocations that fail by choice: `refusals`. The primitives that ship survive them, a fault
+ * behind one is found, and a variant that does not claim to survive them has none. */
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/variants.h"
 #include "sim/program/settings.h"

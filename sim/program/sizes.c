@@ -240,9 +240,9 @@ bool bz_sizes_are_tail(const struct bz_program *program, uint64_t seed) {
     return tails.count > 0 && !is_at_limit(program);
 }
 
-/* What does not grow is small, but not below its default. What grows without making the run longer,
- * such as permits, has its least value in half of the other runs. The random walk needs no profile,
- * which would take eight more runs of this length. */
+/* A parameter that does not grow is small, but not below its default. One that grows without making
+ * the run longer, such as permits, has its least value in half of the other runs. The random walk
+ * needs no profile, which would take eight more runs of this length. */
 static void draw_tail(const struct bz_program *program, uint64_t seed, struct bz_program *drawn) {
     const struct bz_scenario *scenario = program->scenario;
     struct bz_pcg32 pcg;

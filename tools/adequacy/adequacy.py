@@ -84,7 +84,7 @@ class State:
             self.file.flush()
 
     def read(self):
-        """The head and the verdicts. What follows is appended; a torn last line is dropped."""
+        """The head and the verdicts. Later verdicts are appended; a torn last line is dropped."""
         try:
             text = self.path.read_bytes()
             items = [json.loads(line) for line in text.split(b"\n")[:-1]]
