@@ -4,6 +4,7 @@
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/deque.h"
 #include "sim/campaign/campaign.h"
+#include "sim/program/settings.h"
 
 #define RUNS 20000u
 #define RUNS_SILENT TST_LONG(10000u, 1000000u)
@@ -125,7 +126,7 @@ static bool locked(void *instance) {
 }
 
 /* `pick_` names the waiter that is served next. */
-#define SEMAPHORE(name_, claims_, init_, pick_, before_acquire_, add_permit_)                      \
+#define SEMAPHORE(name_, claims_, init_, pick_, before_acquire_, add_permit_, ...)                 \
     static enum bz_status name_##_release(void *instance) {                                        \
         struct semaphore *self = instance;                                                         \
         add_permit_;                                                                               \
@@ -146,13 +147,18 @@ static bool locked(void *instance) {
                                             .claims = BZ_CLAIM_WAKE_IS_GRANT | (claims_),          \
                                             .name = #name_,                                        \
                                             .summary = "a test",                                   \
-                                            .permits = {&name_##_ops, NULL, &name_##_ops}}
+                                            .permits = {&name_##_ops, NULL, &name_##_ops},         \
+                                            __VA_ARGS__}
 
 static enum bz_status init_four_bits(void *instance, struct bz_loop *loop, uint32_t permits) {
     return init(instance, loop, permits % 16);
 }
 
 #define FIFO BZ_CLAIM_FIFO
+#define REFUSES_AT(waiters)                                                                        \
+    if (self->value == 0 && self->count >= (waiters)) {                                            \
+        return BZ_NO_MEMORY;                                                                       \
+    }
 SEMAPHORE(sound, FIFO, init, pick_oldest, , self->value++);
 SEMAPHORE(classes_in_turn, 0, init, pick_class_in_turn, , self->value++);
 SEMAPHORE(ticket_of_eight_bits, FIFO, init, pick_by_ticket, , self->value++);
@@ -165,6 +171,20 @@ SEMAPHORE(turns, FIFO, init, pick_oldest, , self->value += ++self->next_kind % 2
 SEMAPHORE(nine_in_line, FIFO, init, pick_oldest, self->count -= self->count > 8, self->value++);
 /* one permit too many */
 SEMAPHORE(hundredth_wait, FIFO, init, pick_oldest, self->value += self->waits == 99, self->value++);
+
+SEMAPHORE(has_room_for_16, FIFO, init, pick_oldest, REFUSES_AT(16), self->value++,
+          .waiters_max = 16);
+SEMAPHORE(has_room_for_64, FIFO, init, pick_oldest, REFUSES_AT(64), self->value++,
+          .waiters_max = 64);
+/* one less than it says */
+SEMAPHORE(has_room_for_15, FIFO, init, pick_oldest, REFUSES_AT(15), self->value++,
+          .waiters_max = 16);
+SEMAPHORE(says_no_limit, FIFO, init, pick_oldest, REFUSES_AT(64), self->value++);
+/* an array without a check */
+static uint32_t most_waiters;
+#define NOTES_MOST most_waiters = self->count >= most_waiters ? self->count + 1 : most_waiters
+SEMAPHORE(has_an_array_of_16, FIFO, init, pick_oldest, NOTES_MOST, self->value++,
+          .waiters_max = 16);
 
 static struct bz_campaign_result run(const struct bz_scenario *scenario,
                                      const struct bz_variant *variant, enum bz_order order,
@@ -233,4 +253,34 @@ Test(tail, the_twins_are_silent) {
     expect_silence(&sound);
     expect_silence(&classes_in_turn);
     expect_silence(&unfair);
+}
+
+Test(tail, a_limit_of_waiters_is_respected) {
+    expect_silence(&has_room_for_64);
+    expect_silence(&has_an_array_of_16);
+    cr_assert_leq(most_waiters, 16);
+    cr_assert_geq(most_waiters, 12);
+    struct bz_campaign_result result =
+        run(&bz_scenario_contended, &says_no_limit, BZ_ORDER_ANY, RUNS);
+    cr_assert_lt(0, result.violations);
+    cr_assert_str_eq(result.findings[0].violation.oracle, "status");
+}
+
+static struct bz_campaign_result run_with(const struct bz_variant *variant, const char *settings) {
+    struct bz_program program;
+    struct bz_campaign_result result;
+    char error[BZ_ERROR_BYTES];
+    bz_program_init(&program, &bz_scenario_contended, variant, &bz_strategy_portfolio);
+    cr_assert(bz_program_set_list(&program, settings, error, sizeof error), "%s", error);
+    cr_assert(
+        bz_campaign_run(&(struct bz_campaign_config){.program = &program, .runs = 1000}, &result));
+    return result;
+}
+
+Test(tail, a_refusal_is_judged_by_the_limit) {
+    struct bz_campaign_result result = run_with(&has_room_for_16, "workers=30,permits=1");
+    cr_assert_eq(result.violations, 0, "%s", result.findings[0].violation.message);
+    result = run_with(&has_room_for_15, "workers=30,permits=1");
+    cr_assert_lt(0, result.violations);
+    cr_assert_str_eq(result.findings[0].violation.oracle, "status");
 }

@@ -140,6 +140,8 @@ struct bz_judge_config {
     /* True if the system or a limit has refused memory to the code under test in this run; only
      * then may an operation return BZ_NO_MEMORY. NULL: it never does. */
     bool (*memory_was_refused)(void *source);
+    /* While so many tasks wait, an operation may return it, too; 0: no number is enough. */
+    uint32_t waiters_max;
     /* A number for the state of the source: two equal numbers promise that from both states it does
      * the same, given the same choices. It may clear what no later step can see. False: the source
      * cannot tell. Called only after the step limit, between two steps, to prove a livelock. NULL:

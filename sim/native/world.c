@@ -100,6 +100,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         own.callback_is_ready = callback_is_ready;
         own.variant_is_busy = variant_is_busy;
         own.memory_was_refused = memory_was_refused;
+        own.waiters_max = variant->waiters_max;
         own.fingerprint = fingerprint;
         own.source = native;
     }

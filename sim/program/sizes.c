@@ -91,6 +91,42 @@ static bool is_at_limit(const struct bz_program *program) {
     return is_beyond;
 }
 
+/* The second row of the parameter; NULL: it has none. */
+static const struct bz_size *tail_row(const struct bz_size *size) {
+    for (const struct bz_size *next = size + 1; next->name != NULL; next++) {
+        if (strcmp(next->name, size->name) == 0) {
+            return next;
+        }
+    }
+    return NULL;
+}
+
+static bool counts_tasks(const struct bz_size *size) {
+    const struct bz_size *tail = tail_row(size);
+    return size->large != 0 && tail != NULL && tail->large == BZ_TAIL_TASKS;
+}
+
+/* Parameters that count tasks share the room that a variant has. */
+static void keep_limit(const struct bz_program *program, struct bz_program *drawn) {
+    const struct bz_scenario *scenario = program->scenario;
+    int64_t sharing = 0;
+    if (program->variant->waiters_max == 0) {
+        return;
+    }
+    for (const struct bz_size *size = scenario->sizes; size->name != NULL; size++) {
+        sharing += counts_tasks(size);
+    }
+    for (const struct bz_size *size = scenario->sizes; size->name != NULL; size++) {
+        ptrdiff_t index = param_of(scenario, size) - scenario->params;
+        if (counts_tasks(size) && (program->pinned >> index & 1u) == 0) {
+            int64_t room = ((int64_t)program->variant->waiters_max - BZ_SIZES_BESIDE) / sharing;
+            int64_t most = room < size->least ? size->least : room;
+            int64_t *value = &drawn->args.values[index];
+            *value = *value > most ? most : *value;
+        }
+    }
+}
+
 /* In a large draw, nothing is below its default: a long run should have something to show. */
 static int64_t draw_value(const struct bz_size *size, int64_t usual, bool is_large,
                           struct bz_pcg32 *pcg) {
@@ -126,6 +162,7 @@ void bz_sizes_draw_number(const struct bz_program *program, uint64_t number,
             drawn->starvation_bound *= (uint32_t)((value + usual - 1) / usual);
         }
     }
+    keep_limit(program, drawn);
 }
 
 /* --- the long tail ---------------------------------------------------------------------------- */
@@ -156,16 +193,6 @@ static int64_t draw_magnitude(struct bz_pcg32 *pcg, int64_t least, int64_t most)
     uint32_t kind = bz_pcg32_below(pcg, 4);
     int64_t value = kind < 3 ? power + kind - 1 : power + bz_pcg32_below(pcg, (uint32_t)power);
     return value < least ? least : value > most ? most : value;
-}
-
-/* The second row of the parameter; NULL: it has none. */
-static const struct bz_size *tail_row(const struct bz_size *size) {
-    for (const struct bz_size *next = size + 1; next->name != NULL; next++) {
-        if (strcmp(next->name, size->name) == 0) {
-            return next;
-        }
-    }
-    return NULL;
 }
 
 /* The rows of the long tail: those of parameters that make runs longer come first. */
@@ -262,6 +289,7 @@ static void draw_tail(const struct bz_program *program, uint64_t seed, struct bz
     }
     draw_tails(program, seed / BZ_SIZES_TAIL_EVERY % BZ_SIZES_RARE_EVERY == BZ_SIZES_RARE_EVERY - 1,
                &pcg, drawn);
+    keep_limit(program, drawn);
     drawn->strategy = program->strategy->needs_profile ? &bz_strategy_random : program->strategy;
 }
 

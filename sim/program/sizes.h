@@ -19,6 +19,9 @@
  * each parameter that has a `large` value. Such a run has the strategy `random`, unless the given
  * one needs no profile.
  *
+ * A variant may limit how many tasks wait (waiters_max of struct bz_variant): no more are drawn,
+ * but never fewer than `least` says.
+ *
  * Seeds next to each other share a draw, and draws come again for a while: a new program costs the
  * runs that measure its profile.
  */
@@ -40,6 +43,7 @@
 #define BZ_SIZES_TAIL_EVERY 64u
 #define BZ_SIZES_TAIL_AT 62u /* a seed that draws */
 #define BZ_SIZES_RARE_EVERY 4u
+#define BZ_SIZES_BESIDE 4 /* tasks of a scenario that wait, and that no drawn parameter counts */
 #define BZ_SIZES_SEEDS (BZ_SIZES_EVERY * BZ_SIZES_SHARED) /* of a draw, the others included */
 
 /* True if scenario->sizes fits its parameters. False with a message: "has ...". */

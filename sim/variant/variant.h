@@ -26,7 +26,7 @@
 BZ_BEGIN_DECLS
 
 /* Changes when a table below changes. A plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 9u
+#define BZ_VARIANT_VERSION 10u
 
 /* Lock, semaphore, bounded semaphore. */
 struct bz_permit_ops {
@@ -175,6 +175,9 @@ struct bz_variant {
      * so, and still counts as a violation. Ends with NULL; NULL: none is known. */
     const struct bz_fault *const *declared;
     const struct bz_rules *rules; /* of the runtime that it is for; NULL: of the one that ships */
+    /* The most tasks that may wait in an instance at the same time; 0: any number. Campaigns draw
+     * no more tasks than that. While so many wait, another call may return BZ_NO_MEMORY. */
+    uint32_t waiters_max;
 };
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);

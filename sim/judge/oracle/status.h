@@ -1,7 +1,8 @@
 /* status: an operation returned a status that it may not return, or not now; or a task ended with
  * one that it cannot have.
  *
- *     any operation  BZ_OK; BZ_NO_MEMORY if the run was refused memory
+ *     any operation  BZ_OK; BZ_NO_MEMORY if the run was refused memory, or if as many other tasks
+ *                    as the variant has room for are inside operations
  *     that may wait  BZ_CANCELLED and BZ_TIMED_OUT after a cancel request (judged by
  *                    cancel-delivered); BZ_TIMED_OUT after a wait during which time passed
  *     release        BZ_NOT_HELD if no task holds it, or the task holds nothing; BZ_FULL from a
@@ -32,6 +33,16 @@ static inline bool status_is_return(const struct bz_moment *moment) {
     return moment->kind == BZ_MOMENT_RETURN;
 }
 
+/* True if the variant may have no room for the task. A queue or a pool has several objects, and one
+ * limit: all tasks count. */
+static inline bool status_is_full(const struct bz_judge *judge, uint32_t id) {
+    uint32_t count = 0;
+    for (uint32_t other = 1; other <= judge->shadow.task_count; other++) {
+        count += other != id && judge->shadow.tasks[other].op != BZ_OP_NONE;
+    }
+    return judge->config.waiters_max > 0 && count >= judge->config.waiters_max;
+}
+
 /* As bits. */
 static inline uint32_t status_allowed(const struct bz_judge *judge,
                                       const struct bz_moment *moment) {
@@ -46,8 +57,10 @@ static inline uint32_t status_allowed(const struct bz_judge *judge,
     if (bz_claims(bz_judge_shadow_object(judge, moment->object), BZ_CLAIM_MAY_FAIL)) {
         allowed |= 1u << BZ_FAILED;
     }
-    if (judge->config.memory_was_refused != NULL &&
-        judge->config.memory_was_refused(judge->config.source)) {
+    bool is_end = !status_is_return(moment) && moment->numbers[1] == BZ_OP_NONE;
+    if ((judge->config.memory_was_refused != NULL &&
+         judge->config.memory_was_refused(judge->config.source)) ||
+        (is_end ? judge->config.waiters_max > 0 : status_is_full(judge, moment->task))) {
         allowed |= 1u << BZ_NO_MEMORY;
     }
     return allowed;
@@ -70,7 +83,8 @@ static inline const char *status_text(enum bz_status status, enum bz_op op, bool
         return op == BZ_OP_NONE ? "no task of this program returns it"
                                 : "this operation has no such result";
     case BZ_NO_MEMORY:
-        return "no memory was refused";
+        return op == BZ_OP_NONE ? "no memory was refused"
+                                : "no memory was refused, and its waiters_max allows this waiter";
     case BZ_BROKEN:
         return is_barrier ? "the barrier is not broken" : "only a barrier breaks";
     case BZ_CLOSED:

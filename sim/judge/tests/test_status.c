@@ -46,8 +46,8 @@ TOY(refusing_toy, 0, .release = refuses);
 
 Test(status, fires_when_no_memory_was_refused) {
     toy_fails(&no_memory_toy, 1, STAGE_SCRIPTS("~acquire"), "a", "status", 1,
-              "acquire of 'table' returned no-memory to a, but no memory was refused; it may "
-              "return: ok");
+              "acquire of 'table' returned no-memory to a, but no memory was refused, and "
+              "its waiters_max allows this waiter; it may return: ok");
     toy_passes(&hungry_toy, 1, STAGE_SCRIPTS("~acquire"), "a");
 }
 

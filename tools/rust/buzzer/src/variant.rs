@@ -293,11 +293,12 @@ pub struct Variant {
     waives: [u32; 11],
     declared: *const (),
     rules: *const (),
+    waiters_max: u32,
 }
 
 unsafe impl Sync for Variant {}
 
-const VERSION: u32 = 9; // BZ_VARIANT_VERSION
+const VERSION: u32 = 10; // BZ_VARIANT_VERSION
 
 impl Variant {
     /// `name` and `summary` end with `\0`.
@@ -318,7 +319,14 @@ impl Variant {
             waives: [0; 11],
             declared: null(),
             rules: null(),
+            waiters_max: 0,
         }
+    }
+
+    /// At most so many tasks wait in an object at the same time.
+    pub const fn waiters_max(mut self, count: u32) -> Self {
+        self.waiters_max = count;
+        self
     }
 
     /// A release needs a guard, so it is never released too often.
