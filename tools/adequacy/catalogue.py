@@ -4,7 +4,7 @@ A catalogue is text. Keys in a paragraph of their own hold for all mutants below
 
     source: primitives/sync/lock.c      the file to change
     users: primitives/sync/queue.c      if that is a header: the sources that call what changes
-    primitives: lock                    the primitives that the mutant is run as
+    primitives: lock                    campaigns judge it, run as these primitives
     variant: buzzer/rwlock              the variant that it is run as; without the key: buzzer
 
     mutant: lock-release-wakes-nobody
@@ -13,7 +13,8 @@ A catalogue is text. Keys in a paragraph of their own hold for all mutants below
     + ...                               a line to add
     settings: restaurant tables=3       tried after the defaults of all scenarios; may be there more
                                         than once
-    tests: sim-choice                   for tools/lab/mutants.py
+    tests: sim-choice                   instead of primitives: names of CTest, a regular expression;
+                                        a mutant may add to those of its catalogue
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
 Comments, indentation and line breaks do not count.
@@ -29,8 +30,8 @@ class Bad(Exception):
     """What is wrong with a catalogue."""
 
 
-def read(path, *required):
-    """The mutants of a catalogue, each a dictionary of KEYS, the required ones among them."""
+def read(path):
+    """The mutants of a catalogue, each a dictionary of KEYS."""
     common, mutants = {}, []
     mutant = common
     for number, line in enumerate(Path(path).read_text().splitlines(), 1):
@@ -51,8 +52,10 @@ def read(path, *required):
         mutant[key] = mutant[key] + JOINED[key] + value if joined else value
     for mutant in mutants:
         lines = mutant.get("change", "").splitlines()
-        for key in {"source", *required} - mutant.keys():
-            raise Bad(f"{path}: mutant '{mutant['mutant']}': no key '{key}'")
+        for keys in (["source"], ["primitives", "tests"]):
+            if sum(key in mutant for key in keys) != 1:
+                raise Bad(f"{path}: mutant '{mutant['mutant']}': needs the key "
+                          f"{' or '.join(keys)}")
         if not any(line[0] in "-+" for line in lines) or all(line[0] == "+" for line in lines):
             raise Bad(f"{path}: mutant '{mutant['mutant']}' does not say what changes, and where")
         mutant["change"] += "\n"

@@ -12,9 +12,10 @@ are in FOLDER/adequacy/lock.c. explained.txt has the survivors that are all righ
 for all files together. Exit status: as of buzzer adequacy.
 
 With --catalogue, the mutants are those of catalogues (catalogue.py has the format): all, those with
-names that fit a PATTERN with * and ?, or N drawn from each catalogue. A mutant runs every scenario
-with its primitives in both orders, up to --runs schedules each (10000), then its settings, until
-an oracle objects. Exit status: 4 a mutant survives, 2 one does not fit or compile.
+names that fit a PATTERN with * and ?, or N drawn from each catalogue. One with primitives runs every
+scenario in both orders, up to --runs schedules each (10000), then its settings, until an oracle
+objects. One with tests is put into a copy of the tree (build/mutants), where they run until one
+fails or hangs. Exit status: 4 a mutant survives, 2 one does not fit or compile, 5 interrupted.
 """
 import argparse
 import fnmatch
@@ -22,8 +23,8 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,20 +32,24 @@ EXPLAINED = ROOT / "tools/adequacy/explained.txt"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/adequacy"))
 
+import adequacy  # noqa: E402
 import process  # noqa: E402
 from campaign import Builder, Buzzer, Judge  # noqa: E402
 from catalogue import Bad, apply, read  # noqa: E402
 from mutate import Unusable  # noqa: E402
+from tree import Tree  # noqa: E402
 
 
 def recipe(build, path):
     """The commands that make a program with a changed file."""
-    listing = subprocess.run(["ninja", "-C", build, "-t", "commands", "tools/buzzer"], check=True,
-                             capture_output=True, text=True).stdout.splitlines()
+    listing = process.execute(["ninja", "-C", build, "-t", "commands", "tools/buzzer"])
+    if listing.status != 0:
+        raise Unusable(f"{build} is not built: {listing.err.strip()}")
+    listing = listing.out.splitlines()
     compiles = [line for line in listing if line.endswith(f" -c {ROOT / path}")]
     compiles = [line for line in compiles if "buzzer-sim" in line] or compiles
     if not compiles:
-        sys.exit(f"own.py: {path} is no part of the program")
+        raise Unusable(f"{path} is no part of the program")
     compile_words = re.sub(r"-MD -MT \S+ -MF \S+ -o \S+ -c \S+$", "-w -c {source} -o {out}.o",
                            compiles[0]).replace("/usr/bin/ccache ", "")
     link = re.sub(r"^: && (\S+) (.*) -o tools/buzzer (.*) && :$",
@@ -62,15 +67,14 @@ def take(words, name, default):
     return value
 
 
-class Catalogued:
-    """Judges the mutants of catalogues."""
+class Campaigns:
+    """Kill mutants of code that is linked into the program."""
 
     def __init__(self, options):
         self.options, self.original = options, options.build / "tools/buzzer"
         self.runner = Buzzer(self.original, False)
-        self.survivors = []
 
-    def campaigns(self, mutant):
+    def of(self, mutant):
         """All scenarios with their defaults, then the mutant's own list."""
         wanted = argparse.Namespace(variant=[mutant.get("variant", "buzzer")], scenario=[],
                                     runs=self.options.runs)
@@ -89,15 +93,16 @@ class Catalogued:
                 if outcome.killer is not None:
                     raise Unusable(f"unchanged, {campaign.name()} fails: {outcome.message}")
 
-    def judge(self, mutant):
+    def killer(self, mutant):
+        """The oracle, the campaign and the run; None."""
         path = Path(mutant.get("users", mutant["source"]).split()[0])
-        text, line = apply(mutant, (ROOT / mutant["source"]).read_text())
+        text, _ = apply(mutant, (ROOT / mutant["source"]).read_text())
         # A header's guard keeps the shipped one out of the sources that use it.
         text += "".join(f'#include "{user}"\n' for user in mutant.get("users", "").split())
         builder = Builder(path, recipe(self.options.build, path),
                           self.options.build / "adequacy/catalogue", False)
         judge = Judge(builder, self.runner)
-        judge.original, judge.campaigns = self.original, self.campaigns(mutant)
+        judge.original, judge.campaigns = self.original, self.of(mutant)
         try:
             built = builder.build(mutant["mutant"], text.encode())
             if built.out is None:
@@ -105,16 +110,47 @@ class Catalogued:
             verdict = judge.compare(None, built.out)
         finally:
             builder.clean(mutant["mutant"])
-        name = f"{mutant['mutant']:36}"
         if verdict["verdict"] != "killed":
-            self.survivors.append(mutant)
-            print(f"{name} SURVIVED {verdict['runs']} runs\n{mutant['source']}:{line}\n"
-                  f"{mutant['change']}", end="", flush=True)
-            return
+            return None
         killer = next(item for item in judge.campaigns if item.name() == verdict["campaign"])
         self.check_original(killer, verdict["run"] <= killer.range(0)[1])
-        print(f"{name} {verdict['oracle']} in {verdict['campaign']}, run {verdict['run']}",
-              flush=True)
+        return f"{verdict['oracle']} in {verdict['campaign']}, run {verdict['run']}"
+
+
+def choose(options):
+    """The mutants of the catalogues that the options name."""
+    draw, chosen = random.Random(options.seed), []
+    for file in options.files:
+        mutants = read(file)
+        for mutant in mutants:  # before anything is built
+            apply(mutant, (ROOT / mutant["source"]).read_text())
+        mutants = [item for item in mutants if fnmatch.fnmatchcase(item["mutant"], options.only)]
+        chosen += draw.sample(mutants, min(options.mutants, len(mutants))) if options.mutants \
+            else mutants
+    return chosen
+
+
+def judge_all(options, mutants):
+    """Prints a line for each mutant, and returns the number of survivors."""
+    survivors = []
+
+    def judge(killer_of, mutant):
+        killer = killer_of(mutant)
+        print(f"{mutant['mutant']:40} {killer or 'SURVIVED'}", flush=True)
+        if killer is None:
+            survivors.append(mutant)
+            print(f"{mutant['source']}\n{mutant['change']}", end="", flush=True)
+
+    by_campaigns, by_tests = ([mutant for mutant in mutants if key in mutant]
+                              for key in ("primitives", "tests"))
+    campaigns = Campaigns(options)
+    process.at_once(options.jobs, partial(judge, campaigns.killer), by_campaigns)
+    if by_tests:
+        tree = Tree(ROOT, options.build.parent / "mutants")
+        tree.prepare(by_tests)
+        for mutant in by_tests:
+            judge(tree.killer, mutant)
+    return len(survivors)
 
 
 def catalogues(words):
@@ -128,25 +164,16 @@ def catalogues(words):
     parser.add_argument("--list", action="store_true")
     parser.add_argument("files", nargs="+")
     options = parser.parse_args(words)
-    draw, chosen = random.Random(options.seed), []
-    for file in options.files:
-        mutants = read(file, "primitives")
-        for mutant in mutants:  # before anything is built
-            apply(mutant, (ROOT / mutant["source"]).read_text())
-        mutants = [item for item in mutants if fnmatch.fnmatchcase(item["mutant"], options.only)]
-        chosen += draw.sample(mutants, min(options.mutants, len(mutants))) if options.mutants \
-            else mutants
+    chosen = choose(options)
     if options.list or not chosen:
         print(*(mutant["mutant"] for mutant in chosen), sep="\n")
         return 0 if chosen else 2
-    work = Catalogued(options)
     process.begin()
     try:
-        process.at_once(options.jobs, work.judge, chosen)
+        survived = judge_all(options, chosen)
     finally:
         process.stop()
         process.kill_orphans()
-    survived = len(work.survivors)
     print(f"{len(chosen)} mutants: {len(chosen) - survived} killed, {survived} survived")
     return 4 if survived else 0
 
@@ -160,14 +187,15 @@ def main(words):
     if not files:
         print(__doc__, file=sys.stderr)
         return 2
+    paths = [Path(file).resolve().relative_to(ROOT) for file in files]
+    os.chdir(ROOT)
+    recipes = [recipe(build, path) for path in paths]
     killed = judged = 0
-    for file in files:
-        path = Path(file).resolve().relative_to(ROOT)
+    for path, commands in zip(paths, recipes):
         out = build / "adequacy" / path.name
-        status = subprocess.run(
-            [sys.executable, ROOT / "tools/adequacy/adequacy.py", path, "--build",
-             recipe(build, path), "--program", "--out", out, "--explained", EXPLAINED,
-             *(word for word in words if word not in files)], cwd=ROOT, check=False).returncode
+        status = adequacy.main([str(path), "--build", commands, "--program", "--out", str(out),
+                                "--explained", str(EXPLAINED),
+                                *(word for word in words if word not in files)])
         if status not in (0, 4):
             return status
         report = json.loads((out / "report.json").read_text())
@@ -182,3 +210,5 @@ if __name__ == "__main__":
         sys.exit(main(sys.argv[1:]))
     except (Bad, Unusable, OSError) as error:
         sys.exit(print(f"own.py: {error}", file=sys.stderr) or 2)
+    except KeyboardInterrupt:
+        sys.exit(print("own.py: interrupted", file=sys.stderr) or 5)

@@ -31,7 +31,9 @@ class Result:
 
 
 def begin():
-    """Once, before the first command: what every process of ours inherits."""
+    """Before the first command, and after stop(): what every process of ours inherits."""
+    global _is_stopped
+    _is_stopped = False
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)  # Criterion's workers leave their group
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
