@@ -39,3 +39,25 @@ function(buzzer_add_test name)
         LABELS "${labels}"
         FAIL_REGULAR_EXPRESSION "Tested: (.\\[[0-9;]*m)*0 ;LeakSanitizer: detected;runtime error:")
 endfunction()
+
+# buzzer_add_script(NAME SCRIPT ARGUMENTS... [TIMEOUT seconds] [COST n]): the test tests/SCRIPT, in a
+# shell or in Python. Exit status 77: it is skipped. CTest begins with those of the greatest cost.
+function(buzzer_add_script name script)
+    cmake_parse_arguments(PARSE_ARGV 2 ARG "" "TIMEOUT;COST" "")
+    set(command "${CMAKE_CURRENT_SOURCE_DIR}/tests/${script}")
+    file(STRINGS "${command}" first LIMIT_COUNT 1)
+    if("${first} ${script}" MATCHES "python3|\\.py$")
+        if(NOT Python3_FOUND)
+            return()
+        endif()
+        list(PREPEND command "${Python3_EXECUTABLE}") # that on the path may lack packages
+    endif()
+    if(NOT ARG_TIMEOUT)
+        set(ARG_TIMEOUT 900)
+    endif()
+    add_test(NAME ${name} COMMAND ${command} ${ARG_UNPARSED_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
+    if(ARG_COST)
+        set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
+    endif()
+endfunction()
