@@ -49,13 +49,8 @@ static const struct bz_model_op ops[] = {
     [RELEASE_WAITING] = {.name = "release_waiting", .is_extra = true},
 };
 
-const struct bz_model bz_model_capacity_limiter = {.name = "capacity_limiter",
-                                                   .state_bytes = sizeof(struct state),
-                                                   .parameter_count = 1,
-                                                   .ops = ops,
-                                                   .op_count = OP_COUNT,
-                                                   .start = start,
-                                                   .step = step};
+const struct bz_model bz_model_capacity_limiter =
+    BZ_MODEL("capacity_limiter", struct state, .parameter_count = 1, .start = start);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

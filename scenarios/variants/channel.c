@@ -80,29 +80,21 @@ static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *a
     }
 }
 
-#define VALUE                                                                                      \
-    .argument_count = 1,                                                                           \
-    .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}
-
 static const struct bz_model_op ops[] = {
     [RECEIVE] = {.name = "receive", .line = 1},
-    [SEND] = {.name = "send", .line = 2, VALUE},
+    [SEND] = {.name = "send", .line = 2, BZ_MODEL_VALUE},
     [ADD_SENDER] = {.name = "add_sender"},
     [DROP_SENDER] = {.name = "drop_sender"},
     [WAIT_CLOSED] = {.name = "wait_closed"},
     [TRY_RECEIVE] = {.name = "try_receive", .line = 1, .or_else = 1 + FIND_NONE, .is_extra = true},
-    [TRY_SEND] = {.name = "try_send", .line = 2, .or_else = 1 + FIND_FULL, .is_extra = true, VALUE},
+    [TRY_SEND] =
+        {.name = "try_send", .line = 2, .or_else = 1 + FIND_FULL, .is_extra = true, BZ_MODEL_VALUE},
     [FIND_NONE] = {.name = "find_none", .is_hidden = true},
     [FIND_FULL] = {.name = "find_full", .is_hidden = true},
 };
 
-const struct bz_model bz_model_channel = {.name = "channel",
-                                          .state_bytes = sizeof(struct state),
-                                          .parameter_count = 1,
-                                          .ops = ops,
-                                          .op_count = OP_COUNT,
-                                          .start = start,
-                                          .step = step};
+const struct bz_model bz_model_channel =
+    BZ_MODEL("channel", struct state, .parameter_count = 1, .start = start);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

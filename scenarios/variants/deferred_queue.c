@@ -82,20 +82,13 @@ static const struct bz_model_op ops[] = {
              .begins_at_call = true,
              .cancel = BZ_MODEL_CANCEL_UNDOES,
              .undo = LEAVE},
-    [PUT] = {.name = "put",
-             .argument_count = 1,
-             .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [PUT] = {.name = "put", BZ_MODEL_VALUE},
     [ARRIVE] = {.name = "arrive", .is_hidden = true},
     [LEAVE] = {.name = "leave", .is_hidden = true},
 };
 
-const struct bz_model bz_model_deferred_queue = {.name = "deferred_queue",
-                                                 .state_bytes = sizeof(struct state),
-                                                 .parameter_count = 1,
-                                                 .ops = ops,
-                                                 .op_count = OP_COUNT,
-                                                 .start = start,
-                                                 .step = step};
+const struct bz_model bz_model_deferred_queue =
+    BZ_MODEL("deferred_queue", struct state, .parameter_count = 1, .start = start);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

@@ -14,6 +14,18 @@ extern const struct bz_model bz_model_capacity_limiter, bz_model_channel, bz_mod
 extern const struct bz_model bz_model_notify, bz_model_oneshot, bz_model_rate_limiter;
 extern const struct bz_model bz_model_rwlock, bz_model_weighted_semaphore;
 
+/* A model by the `ops`, OP_COUNT and step() of its file, and further members. */
+#define BZ_MODEL(name_, state, ...)                                                                \
+    {                                                                                              \
+        .name = name_, .state_bytes = sizeof(state), .ops = ops, .op_count = OP_COUNT,             \
+        .step = step, __VA_ARGS__                                                                  \
+    }
+
+/* The argument of an operation that puts a value. */
+#define BZ_MODEL_VALUE                                                                             \
+    .argument_count = 1,                                                                           \
+    .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}
+
 /* A line of numbers, the oldest first, in the state of a model. */
 #define BZ_MODEL_LINE_MAX 16 /* as many as the scenario has tasks */
 struct bz_model_line {

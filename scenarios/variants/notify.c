@@ -75,11 +75,7 @@ static const struct bz_model_op ops[] = {
     [NOTIFY_WAITERS] = {.name = "notify_waiters", .is_extra = true},
 };
 
-const struct bz_model bz_model_notify = {.name = "notify",
-                                         .state_bytes = sizeof(struct state),
-                                         .ops = ops,
-                                         .op_count = OP_COUNT,
-                                         .step = step};
+const struct bz_model bz_model_notify = BZ_MODEL("notify", struct state, .parameter_count = 0);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

@@ -58,20 +58,14 @@ static const struct bz_model_op ops[] = {
                  .begins_at_call = true,
                  .cancel = BZ_MODEL_CANCEL_UNDOES,
                  .undo = LEAVE},
-    [SEND] = {.name = "send",
-              .argument_count = 1,
-              .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [SEND] = {.name = "send", BZ_MODEL_VALUE},
     [CLOSE] = {.name = "close"},
     [WAIT_CLOSED] = {.name = "wait_closed"},
     [ARRIVE] = {.name = "arrive", .is_hidden = true},
     [LEAVE] = {.name = "leave", .is_hidden = true},
 };
 
-const struct bz_model bz_model_oneshot = {.name = "oneshot",
-                                          .state_bytes = sizeof(struct state),
-                                          .ops = ops,
-                                          .op_count = OP_COUNT,
-                                          .step = step};
+const struct bz_model bz_model_oneshot = BZ_MODEL("oneshot", struct state, .parameter_count = 0);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

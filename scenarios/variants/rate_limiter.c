@@ -70,15 +70,9 @@ static const struct bz_model_op ops[] = {
         .argument_count = 1,
         .arguments = {{.name = "how", .least = ACQUIRES_NONE, .most = ACQUIRES_TOO_MANY}}}};
 
-const struct bz_model bz_model_rate_limiter = {.name = "rate_limiter",
-                                               .state_bytes = sizeof(struct state),
-                                               .parameter_count = 1,
-                                               .ops = ops,
-                                               .op_count = OP_COUNT,
-                                               .start = start,
-                                               .step = step,
-                                               .pass = pass,
-                                               .settles_ns = PERIOD_NS};
+const struct bz_model bz_model_rate_limiter =
+    BZ_MODEL("rate_limiter", struct state, .parameter_count = 1, .start = start, .pass = pass,
+             .settles_ns = PERIOD_NS);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

@@ -22,11 +22,7 @@ static const struct bz_model_op ops[] = {
     [ADD_FOR_ALL] = {.name = "add_for_all", ADDS},
 };
 
-static const struct bz_model model = {.name = "stock",
-                                      .state_bytes = sizeof(int64_t),
-                                      .ops = ops,
-                                      .op_count = OP_COUNT,
-                                      .step = step};
+static const struct bz_model model = BZ_MODEL("stock", int64_t, .parameter_count = 0);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 

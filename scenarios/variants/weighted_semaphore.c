@@ -38,13 +38,8 @@ static const struct bz_model_op ops[] = {
          .arguments = {{.name = "how", .least = ACQUIRES_NONE, .most = ACQUIRES_TOO_MANY}}},
 };
 
-const struct bz_model bz_model_weighted_semaphore = {.name = "weighted_semaphore",
-                                                     .state_bytes = sizeof(int64_t),
-                                                     .parameter_count = 1,
-                                                     .ops = ops,
-                                                     .op_count = OP_COUNT,
-                                                     .start = start,
-                                                     .step = step};
+const struct bz_model bz_model_weighted_semaphore =
+    BZ_MODEL("weighted_semaphore", int64_t, .parameter_count = 1, .start = start);
 
 /* --- what ships ------------------------------------------------------------------------------- */
 
