@@ -155,7 +155,7 @@ def read_options(words):
                           ("jobs", os.cpu_count()), ("threshold", 100)):
         parser.add_argument(*["-j"][:name == "jobs"], f"--{name}", type=int, default=default)
     for name in ("program", "test", "json", "quiet"):
-        parser.add_argument(f"--{name}", action="store_true")
+        parser.add_argument(f"--{name}", nargs="?", const="yes")
     parser.add_argument("--buzzer", default="buzzer")
     options = parser.parse_args(words)
     options.is_drawn = options.time > 0 or options.mutants > 0

@@ -73,16 +73,19 @@ static void set_memory(struct bz_parse *state, void *target, const char *name, c
 }
 
 static const struct bz_option plugin_option = {
-    "plugin", "FILE.so",
+    "plugin",
+    "FILE.so",
     "Load the variants and scenarios of this shared object; they run in processes of their own",
-    BZ_OPTION_PARSED, .parse = add_plugin};
+    BZ_OPTION_PARSED,
+    .is_repeatable = true,
+    .parse = add_plugin};
 
 static const struct bz_option limit_options[] = {
     {"step-time", "MS", "CPU time after which a step counts as a hang, in ms (default 1000)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_step_time},
+     BZ_OPTION_PARSED, .parse = set_step_time},
     {"max-memory", "MIB",
      "Memory limit for a process that runs plug-in code, in MiB (default 1536)", BZ_OPTION_PARSED,
-     .is_once = true, .parse = set_memory},
+     .parse = set_memory},
     {NULL},
 };
 
@@ -114,11 +117,11 @@ static const struct bz_option program_options[] = {
     {"variant", "V",
      "Implementation under test (default: the only variant of the plug-ins that fits; without "
      "plug-ins, buzzer)",
-     BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_once = true, .is_stored = true},
+     BZ_OPTION_TEXT, offsetof(struct bz_options, variant), .is_stored = true},
     {"strategy", "S", "Strategy that makes the choices (default portfolio)", BZ_OPTION_PARSED,
-     .is_stored = true, .parse = add_setting},
+     .is_stored = true, .is_repeatable = true, .parse = add_setting},
     {"set", "NAME=VALUE", "Set a parameter of the scenario; 'buzzer list scenarios' shows them",
-     BZ_OPTION_PARSED, .is_stored = true, .parse = parse_set},
+     BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = parse_set},
     {NULL},
 };
 
@@ -138,6 +141,7 @@ static const struct bz_option variants_option = {"variant",
                                                  "that fits; without plug-ins, buzzer)",
                                                  BZ_OPTION_PARSED,
                                                  .is_stored = true,
+                                                 .is_repeatable = true,
                                                  .parse = add_variant};
 
 /* --- the table of a command
@@ -178,8 +182,9 @@ static void add_program_options(struct bz_parse *parser) {
     }
     for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
         if (setting->argument != NULL) {
-            struct bz_option option = {setting->name,    setting->argument, setting->help,
-                                       BZ_OPTION_PARSED, .is_stored = true, .parse = add_setting};
+            struct bz_option option = {
+                setting->name,     setting->argument,     setting->help,       BZ_OPTION_PARSED,
+                .is_stored = true, .is_repeatable = true, .parse = add_setting};
             add_option(parser, &option, program);
         }
     }
@@ -378,11 +383,33 @@ static void answer_help(const struct bz_parse *parser) {
     }
 }
 
+/* A duration. A usage error ends the process. */
+static uint64_t option_seconds(struct bz_parse *state, const char *option, const char *text) {
+    static const uint64_t hour_seconds = 3600;
+    static const uint64_t seconds_max = UINT64_C(1000000000);
+    char digits[32] = "";
+    size_t length = strlen(text);
+    uint64_t value = 0;
+    if (length >= 2 && length <= sizeof digits) {
+        memcpy(digits, text, length - 1);
+        digits[length - 1] = '\0';
+    }
+    char unit = length > 0 ? text[length - 1] : '\0';
+    uint64_t factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? hour_seconds : 0;
+    if (factor == 0 || !bz_parse_u64(digits, &value) || value == 0 ||
+        value > seconds_max / factor) {
+        bz_cli_misuse(state, "--%s takes a whole number with s, m or h, as in 30s, and not '%s'",
+                      option, text);
+        return 0;
+    }
+    return value * factor;
+}
+
 static void store(struct bz_parse *parser, size_t index, char *text) {
     const struct bz_option *option = &parser->options[index];
     void *member = (char *)parser->targets[index] + option->offset;
     char taker[64];
-    if (option->is_once && parser->is_given[index]) {
+    if (!option->is_repeatable && option->type != BZ_OPTION_FLAG && parser->is_given[index]) {
         bz_cli_misuse(parser, "--%s is given twice", option->name);
     }
     parser->is_given[index] = true;
@@ -400,6 +427,9 @@ static void store(struct bz_parse *parser, size_t index, char *text) {
     case BZ_OPTION_NUMBER32:
         *(uint32_t *)member =
             (uint32_t)bz_option_number(parser, option->name, text, option->least, option->most);
+        break;
+    case BZ_OPTION_SECONDS:
+        *(uint64_t *)member = option_seconds(parser, option->name, text);
         break;
     case BZ_OPTION_WORD:
         snprintf(taker, sizeof taker, "--%s", option->name);
@@ -556,30 +586,4 @@ uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *w
     bz_cli_misuse(state, "%s takes %s, and not '%s'%s", taker, list.bytes, text,
                   bz_cli_hint(text, names, count));
     return 0;
-}
-
-bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text) {
-    (void)option;
-    return bz_option_word(state, "--sizes", "drawn|default", text) == 2;
-}
-
-uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text) {
-    static const uint64_t hour_seconds = 3600;
-    static const uint64_t seconds_max = UINT64_C(1000000000);
-    char digits[32] = "";
-    size_t length = strlen(text);
-    uint64_t value = 0;
-    if (length >= 2 && length <= sizeof digits) {
-        memcpy(digits, text, length - 1);
-        digits[length - 1] = '\0';
-    }
-    char unit = length > 0 ? text[length - 1] : '\0';
-    uint64_t factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? hour_seconds : 0;
-    if (factor == 0 || !bz_parse_u64(digits, &value) || value == 0 ||
-        value > seconds_max / factor) {
-        bz_cli_misuse(state, "--%s takes a whole number with s, m or h, as in 30s, and not '%s'",
-                      option, text);
-        return 0;
-    }
-    return value * factor;
 }

@@ -21,6 +21,7 @@ enum bz_option_type {
     BZ_OPTION_TEXT,     /* a const char * */
     BZ_OPTION_NUMBER,   /* a uint64_t */
     BZ_OPTION_NUMBER32, /* a uint32_t */
+    BZ_OPTION_SECONDS,  /* a uint64_t: a duration, "30s", "5m", "2h" */
     BZ_OPTION_WORD,     /* a uint32_t: which word of its argument, "any|fifo", from 1 on */
     BZ_OPTION_PARSED,   /* parse() stores it */
 };
@@ -35,7 +36,7 @@ struct bz_option {
     const char *help;
     enum bz_option_type type;
     size_t offset;        /* of the member of the target */
-    bool is_once;         /* to give it twice is an error */
+    bool is_repeatable;   /* else to give it twice is an error, unless it is a flag */
     bool is_stored;       /* --resume reads it from the folder, and refuses it */
     uint64_t least, most; /* of a number */
     char letter;          /* of its short form, "o" for -o; 0: none */
@@ -134,13 +135,10 @@ uint64_t bz_option_number(struct bz_parse *state, const char *option, const char
 uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *words,
                         const char *text);
 
-/* Of --sizes (sim/program/sizes.h): whether it says default, and not drawn. */
-bool bz_option_default_sizes(struct bz_parse *state, const char *option, const char *text);
+/* --sizes (sim/program/sizes.h), a word. */
+enum { BZ_OPTION_SIZES_DRAWN = 1, BZ_OPTION_SIZES_DEFAULT = 2 };
 #define BZ_OPTION_SIZES_HELP                                                                       \
     "drawn: in one run of four, the seed draws the parameters of the scenario that are not set; "  \
     "default: every parameter has its default (default: drawn)"
-
-/* A duration, "30s", "5m", "2h", in seconds; likewise. */
-uint64_t bz_option_seconds(struct bz_parse *state, const char *option, const char *text);
 
 #endif

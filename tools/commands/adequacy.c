@@ -41,7 +41,7 @@ struct adequacy {
     uint64_t seconds; /* 0: no limit */
     uint64_t seed;
     uint64_t threshold;
-    uint32_t jobs;
+    uint64_t jobs;
     const char *explained;
     const char *out;
     const char *resume;
@@ -64,15 +64,11 @@ static void keep(struct bz_parse *state, void *target, const char *name, char *t
     adequacy->repeated[adequacy->repeated_count++] = word;
 }
 
-static void set_time(struct bz_parse *state, void *target, const char *name, char *text) {
-    ((struct adequacy *)target)->seconds = bz_option_seconds(state, name, text);
-}
-
 static const struct bz_option options[] = {
     {"build", "SHELL",
      "Shell command that compiles {source}, a changed copy of FILE.c, into {out}, the plug-in. It "
      "runs in the current folder; headers beside FILE.c are found",
-     BZ_OPTION_TEXT, offsetof(struct adequacy, build), .is_stored = true, .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct adequacy, build), .is_stored = true},
     {"program", NULL,
      "{out} is a program of Buzzer with the primitive built in: a mutant of it runs",
      BZ_OPTION_FLAG, offsetof(struct adequacy, is_program), .is_stored = true},
@@ -82,40 +78,37 @@ static const struct bz_option options[] = {
      "Run this scenario, with the options of 'buzzer run' behind its name: --scenario 'contended "
      "--order fifo'. May be given several times (default: every scenario that fits, with every "
      "primitive, in both orders)",
-     BZ_OPTION_PARSED, .is_stored = true, .parse = keep},
+     BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = keep},
     {"variant", "V",
      "Implementation under test; may be given several times (default: every one in {out} that "
      "declares no fault)",
-     BZ_OPTION_PARSED, .is_stored = true, .parse = keep},
+     BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = keep},
     {"plugin", "FILE.so", "Load this one as well, for its scenarios", BZ_OPTION_PARSED,
-     .is_stored = true, .parse = keep},
+     .is_stored = true, .is_repeatable = true, .parse = keep},
     {"runs", "N", "Runs of each campaign (default 10000)", BZ_OPTION_NUMBER,
-     offsetof(struct adequacy, runs), .is_stored = true, .is_once = true, .least = 1,
-     .most = UINT32_MAX},
+     offsetof(struct adequacy, runs), .is_stored = true, .least = 1, .most = UINT32_MAX},
     {"mutants", "N", "Draw so many mutants at random (default: all)", BZ_OPTION_NUMBER,
-     offsetof(struct adequacy, mutants), .is_stored = true, .is_once = true, .least = 1,
-     .most = UINT32_MAX},
+     offsetof(struct adequacy, mutants), .is_stored = true, .least = 1, .most = UINT32_MAX},
     {"time", "T",
      "Draw mutants at random for this long: 30s, 5m, 2h. The score has its confidence interval",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
+     BZ_OPTION_SECONDS, offsetof(struct adequacy, seconds)},
     {"seed", "N", "Seed of these draws (default 0)", BZ_OPTION_NUMBER,
-     offsetof(struct adequacy, seed), .is_stored = true, .is_once = true, .most = UINT64_MAX},
-    {"jobs", "N", "Commands at a time (default: as many as there are processors)",
-     BZ_OPTION_NUMBER32, offsetof(struct adequacy, jobs), .is_once = true, .least = 1,
-     .most = BZ_JOBS_MAX, .letter = 'j'},
+     offsetof(struct adequacy, seed), .is_stored = true, .most = UINT64_MAX},
+    {"jobs", "N", "Commands at a time (default: as many as there are processors)", BZ_OPTION_NUMBER,
+     offsetof(struct adequacy, jobs), .least = 1, .most = BZ_JOBS_MAX, .letter = 'j'},
     {"threshold", "PERCENT", "Exit with 0 if so many of the mutants are killed (default 100)",
-     BZ_OPTION_NUMBER, offsetof(struct adequacy, threshold), .is_once = true, .most = 100},
+     BZ_OPTION_NUMBER, offsetof(struct adequacy, threshold), .most = 100},
     {"explained", "FILE",
      "Survivors that are all right and not counted, one a line: SOURCE LINE | CHANGE | REASON",
-     BZ_OPTION_TEXT, offsetof(struct adequacy, explained), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct adequacy, explained)},
     {"out", "DIR", "Folder of the results (default .buzzer/adequacy/FILE.c)", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, out), .is_stored = true, .is_once = true},
+     offsetof(struct adequacy, out), .is_stored = true},
     {"resume", "DIR", "Continue what was interrupted, whose results are in DIR", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, resume), .is_once = true},
+     offsetof(struct adequacy, resume)},
     {"html", "FILE", "Write a page with the source, coloured by what survived", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, html), .is_once = true},
+     offsetof(struct adequacy, html)},
     {"junit", "FILE", "Write the result as JUnit XML: one case for each mutant", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, junit), .is_once = true},
+     offsetof(struct adequacy, junit)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct adequacy, is_json)},
     {"quiet", NULL, "Print no progress", BZ_OPTION_FLAG, offsetof(struct adequacy, is_quiet)},
     {NULL},
@@ -147,35 +140,17 @@ static void add_text(const char **words, size_t *count, const char *name, const 
     }
 }
 
-static void add_number(const char **words, size_t *count, const char *name, uint64_t value) {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    add_text(words, count, name, text);
-}
-
-static void add_flag(const char **words, size_t *count, const char *word, bool is_given) {
-    if (is_given) {
-        words[(*count)++] = word;
+static void add_option(const char **words, size_t *count, const struct bz_option *option,
+                       const void *member) {
+    char number[24];
+    if (option->type == BZ_OPTION_TEXT) {
+        add_text(words, count, option->name, *(const char *const *)member);
+    } else if (option->type == BZ_OPTION_FLAG) {
+        add_text(words, count, option->name, *(const bool *)member ? "yes" : NULL);
+    } else if (option->type != BZ_OPTION_PARSED) {
+        snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *)member);
+        add_text(words, count, option->name, number);
     }
-}
-
-static void add_options(const struct adequacy *adequacy, const char **words, size_t *count) {
-    add_text(words, count, "build", adequacy->build);
-    add_flag(words, count, "--program", adequacy->is_program);
-    add_flag(words, count, "--test", adequacy->is_test);
-    add_number(words, count, "runs", adequacy->runs);
-    add_number(words, count, "mutants", adequacy->mutants);
-    add_number(words, count, "time", adequacy->seconds);
-    add_number(words, count, "seed", adequacy->seed);
-    add_number(words, count, "threshold", adequacy->threshold);
-    add_number(words, count, "jobs", adequacy->jobs);
-    add_text(words, count, "explained", adequacy->explained);
-    add_text(words, count, "out", adequacy->out);
-    add_text(words, count, "resume", adequacy->resume);
-    add_text(words, count, "html", adequacy->html);
-    add_text(words, count, "junit", adequacy->junit);
-    add_flag(words, count, "--json", adequacy->is_json);
-    add_flag(words, count, "--quiet", adequacy->is_quiet);
 }
 
 /* Becomes python3. Returns an exit code after a message. */
@@ -189,7 +164,9 @@ static int start(const struct adequacy *adequacy, const char *command) {
         words[count++] = script->text;
     }
     words[count++] = "--";
-    add_options(adequacy, words, &count);
+    for (const struct bz_option *option = options; option->name != NULL; option++) {
+        add_option(words, &count, option, (const char *)adequacy + option->offset);
+    }
     add_text(words, &count, "buzzer", length > 0 ? program : "buzzer");
     memcpy(words + count, adequacy->repeated, adequacy->repeated_count * sizeof *words);
     count += adequacy->repeated_count;
@@ -207,7 +184,7 @@ int bz_command_adequacy(int argc, char **argv) {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     adequacy.jobs = processors < 1             ? 1
                     : processors > BZ_JOBS_MAX ? BZ_JOBS_MAX
-                                               : (uint32_t)processors;
+                                               : (uint64_t)processors;
     const struct bz_syntax syntax = {
         .options = options,
         .target = &adequacy,

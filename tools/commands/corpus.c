@@ -47,11 +47,11 @@ static const struct bz_option options[] = {
     {"variant", "V",
      "Play every schedule on this implementation; a choice that does not fit becomes the default "
      "choice",
-     BZ_OPTION_TEXT, offsetof(struct corpus, variant_name), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct corpus, variant_name)},
     {"expect", "pass|fail",
      "Result that every schedule must have (with --variant: pass). Without --variant, a schedule "
      "whose strict replay diverges is played on the recorded variant as it is now",
-     BZ_OPTION_WORD, offsetof(struct corpus, expect), .is_once = true},
+     BZ_OPTION_WORD, offsetof(struct corpus, expect)},
     {"allow-empty", NULL, "Accept a folder without traces", BZ_OPTION_FLAG,
      offsetof(struct corpus, allows_empty)},
     BZ_CI_OPTIONS(struct corpus, ci),

@@ -36,7 +36,7 @@ static const struct bz_option options[] = {
     {"variant", "V",
      "Compare the run with the run of its choices on another implementation; a choice that does "
      "not fit becomes the default choice",
-     BZ_OPTION_TEXT, offsetof(struct diff, variant), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct diff, variant)},
     {"all", NULL, "Print every event from the first difference on, not only the first 60",
      BZ_OPTION_FLAG, offsetof(struct diff, is_all)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct diff, is_json)},

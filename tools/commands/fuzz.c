@@ -20,8 +20,7 @@ struct command {
     const char *scenarios[SCENARIOS_MAX];
     const char *out;
     const char *resume;
-    bool has_sizes;
-    bool has_default_sizes;
+    uint32_t sizes; /* BZ_OPTION_SIZES_...; 0: not given */
     bool is_json;
     bool is_quiet;
     const char *name; /* for messages */
@@ -29,16 +28,6 @@ struct command {
     struct bz_progress progress;
     struct bz_fuzz fuzz;
 };
-
-static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
-    ((struct command *)target)->fuzz.seconds = bz_option_seconds(state, option, text);
-}
-
-static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
-    struct command *command = target;
-    command->has_sizes = true;
-    command->has_default_sizes = bz_option_default_sizes(state, option, text);
-}
 
 static void check_options(struct bz_parse *state, void *target) {
     const struct command *command = target;
@@ -50,18 +39,17 @@ static void check_options(struct bz_parse *state, void *target) {
 
 static const struct bz_option options[] = {
     {"out", "DIR", "Start a campaign in DIR: its checkpoints, findings and corpus", BZ_OPTION_TEXT,
-     offsetof(struct command, out), .is_stored = true, .is_once = true},
+     offsetof(struct command, out), .is_stored = true},
     {"resume", "DIR", "Continue the campaign in DIR", BZ_OPTION_TEXT,
-     offsetof(struct command, resume), .is_once = true},
+     offsetof(struct command, resume)},
     {"runs", "N", "Stop after this many schedules in all (default: no limit)", BZ_OPTION_NUMBER,
-     offsetof(struct command, fuzz.runs), .is_once = true, .least = 1, .most = BZ_RUNS_MAX},
+     offsetof(struct command, fuzz.runs), .least = 1, .most = BZ_RUNS_MAX},
     {"time", "T", "Stop after this time, counted from now: 30s, 5m, 8h (default: no limit)",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
+     BZ_OPTION_SECONDS, offsetof(struct command, fuzz.seconds)},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct command, fuzz.jobs), .is_once = true, .least = 1,
-     .most = BZ_JOBS_MAX},
+     BZ_OPTION_NUMBER32, offsetof(struct command, fuzz.jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"sizes", "drawn|default", "Sizes of all arms, see 'buzzer run --help' (default: both kinds)",
-     BZ_OPTION_PARSED, .is_stored = true, .is_once = true, .parse = set_sizes},
+     BZ_OPTION_WORD, offsetof(struct command, sizes), .is_stored = true},
     {"json", NULL, "Print one JSON document at the end", BZ_OPTION_FLAG,
      offsetof(struct command, is_json)},
     {"quiet", NULL, "Print no progress, and nothing at the end", BZ_OPTION_FLAG,
@@ -150,12 +138,12 @@ static int create(struct command *command) {
         }
     }
     code = code == BZ_EXIT_OK ? check_variants(command) : code;
-    const struct bz_fuzz_fixed fixed = {.strategy = is_set(command, "strategy"),
-                                        .order = is_set(command, "order"),
-                                        .cancels = is_set(command, "cancel") ||
-                                                   is_set(command, "max-cancels"),
-                                        .sizes = command->has_sizes,
-                                        .has_default_sizes = command->has_default_sizes};
+    const struct bz_fuzz_fixed fixed = {
+        .strategy = is_set(command, "strategy"),
+        .order = is_set(command, "order"),
+        .cancels = is_set(command, "cancel") || is_set(command, "max-cancels"),
+        .sizes = command->sizes != 0,
+        .has_default_sizes = command->sizes == BZ_OPTION_SIZES_DEFAULT};
     return code != BZ_EXIT_OK                                     ? code
            : bz_fuzz_create(&command->fuzz, command->out, &fixed) ? BZ_EXIT_OK
                                                                   : BZ_EXIT_USAGE;

@@ -69,7 +69,7 @@ static void check_options(struct bz_parse *state, void *target) {
 
 static const struct bz_option options[] = {
     {"out", "DIR", "Write report.json and a trace of each finding to DIR", BZ_OPTION_TEXT,
-     offsetof(struct merge, out), .is_once = true, .letter = 'o'},
+     offsetof(struct merge, out), .letter = 'o'},
     {"no-shrink", NULL, "Do not shrink findings", BZ_OPTION_FLAG,
      offsetof(struct merge, findings.keeps_size)},
     BZ_SEARCH_OPTIONS(struct merge, findings.limits),

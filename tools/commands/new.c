@@ -47,9 +47,9 @@ struct new {
 
 static const struct bz_option options[] = {
     {"dir", "DIR", "Create the folder NAME in DIR (default .)", BZ_OPTION_TEXT,
-     offsetof(struct new, dir), .is_once = true},
+     offsetof(struct new, dir)},
     {"primitive", "semaphore|bounded|lock", "Primitive of a variant (default semaphore)",
-     BZ_OPTION_WORD, offsetof(struct new, primitive), .is_once = true},
+     BZ_OPTION_WORD, offsetof(struct new, primitive)},
     {NULL},
 };
 

@@ -43,7 +43,7 @@ static const struct bz_option options[] = {
     {"variant", "V",
      "Play the choices on another implementation; a choice that does not fit becomes the default "
      "choice",
-     BZ_OPTION_TEXT, offsetof(struct replay, variant), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct replay, variant)},
     {"log", NULL, "Print every event with its step and time", BZ_OPTION_FLAG,
      offsetof(struct replay, is_log)},
     {"step", NULL,
@@ -58,15 +58,15 @@ static const struct bz_option options[] = {
     {"once", "STEP",
      "Make only this run, in this process, and call bz_debug_step before STEP: for a debugger "
      "that you start yourself; takes a trace",
-     BZ_OPTION_NUMBER, offsetof(struct replay, once), .is_once = true, .most = UINT32_MAX},
+     BZ_OPTION_NUMBER, offsetof(struct replay, once), .most = UINT32_MAX},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct replay, is_json)},
     {"output", "FILE",
      "Write the run as a trace of this version, with a checksum: a strict replay only if it "
      "matched; with --variant, the run on that variant",
-     BZ_OPTION_TEXT, offsetof(struct replay, output), .is_once = true, .letter = 'o'},
+     BZ_OPTION_TEXT, offsetof(struct replay, output), .letter = 'o'},
     {"program-out", "FILE",
      "Write the program of a run of scenario 'program' to a new file, for --set file=FILE",
-     BZ_OPTION_TEXT, offsetof(struct replay, program_out), .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct replay, program_out)},
     {NULL},
 };
 

@@ -31,6 +31,7 @@ struct run {
     bool has_seed_first;
     uint64_t seconds; /* 0: no --time */
     uint32_t jobs;
+    uint32_t sizes; /* BZ_OPTION_SIZES_...; 0: not given */
     bool repeats_all;
     struct bz_search_limits search;
     const char *out;
@@ -92,18 +93,10 @@ static void select_seeds(struct bz_parse *state, void *target, const char *optio
     }
 }
 
-static void set_time(struct bz_parse *state, void *target, const char *option, char *text) {
-    ((struct run *)target)->seconds = bz_option_seconds(state, option, text);
-}
-
 static void set_seed_first(struct bz_parse *state, void *target, const char *option, char *text) {
     struct run *run = target;
     run->has_seed_first = true;
     run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
-}
-
-static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
-    ((struct run *)target)->job.draws_sizes = !bz_option_default_sizes(state, option, text);
 }
 
 static void set_shard(struct bz_parse *state, void *target, const char *option, char *text) {
@@ -126,6 +119,7 @@ static void check_shard(struct bz_parse *state, const struct run *run) {
 static void check_options(struct bz_parse *state, void *target) {
     struct run *run = target;
     check_shard(state, run);
+    run->job.draws_sizes = run->sizes != BZ_OPTION_SIZES_DEFAULT;
     bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
     if (is_one && run->seconds != 0) {
         bz_cli_misuse(state, "--time contradicts --seed; give one of them");
@@ -140,35 +134,33 @@ static void check_options(struct bz_parse *state, void *target) {
 }
 
 static const struct bz_option options[] = {
-    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_stored = true, .is_once = true,
-     .parse = select_seeds},
+    {"seed", "N", "Run only this seed", BZ_OPTION_PARSED, .is_stored = true, .parse = select_seeds},
     {"seeds", "A..B", "The seeds from A to B, both included", BZ_OPTION_PARSED, .is_stored = true,
-     .is_once = true, .parse = select_seeds},
+     .parse = select_seeds},
     {"runs", "N", "Number of seeds, from 0 or --seed-first on (default 10000)", BZ_OPTION_PARSED,
-     .is_stored = true, .is_once = true, .parse = select_seeds},
+     .is_stored = true, .parse = select_seeds},
     {"time", "T",
      "Run seeds for this long: 30s, 5m, 2h; with --runs or --seeds, stop at whichever comes "
      "first",
-     BZ_OPTION_PARSED, .is_once = true, .parse = set_time},
+     BZ_OPTION_SECONDS, offsetof(struct run, seconds)},
     {"seed-first", "N", "First seed of --runs and --time (default 0)", BZ_OPTION_PARSED,
-     .is_stored = true, .is_once = true, .parse = set_seed_first},
+     .is_stored = true, .parse = set_seed_first},
     {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_stored = true,
-     .is_once = true, .parse = set_shard},
+     .parse = set_shard},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct run, jobs), .is_once = true, .least = 1,
-     .most = BZ_JOBS_MAX},
+     BZ_OPTION_NUMBER32, offsetof(struct run, jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
      BZ_OPTION_FLAG, offsetof(struct run, job.keep_going), .is_stored = true},
     {"check-determinism", NULL,
      "Run every seed twice and report any difference as nondeterminism (default: the first 50 "
      "seeds, then one in 8192)",
      BZ_OPTION_FLAG, offsetof(struct run, repeats_all)},
-    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .is_stored = true,
-     .is_once = true, .parse = set_sizes},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_WORD, offsetof(struct run, sizes),
+     .is_stored = true},
     {"require-window", "WINDOWS",
      "Exit with 4 unless a cancel struck in each of these windows, separated by commas: WINDOW, "
      "or OPERATION:WINDOW, such as acquire:woken",
-     BZ_OPTION_PARSED, offsetof(struct run, job.required), .is_stored = true,
+     BZ_OPTION_PARSED, offsetof(struct run, job.required), .is_stored = true, .is_repeatable = true,
      .parse = bz_require_window_parse},
     {"strict", NULL,
      "Exit with 4 after a warning: no operation ever waited, no cancel struck one that did, or all "
@@ -181,13 +173,13 @@ static const struct bz_option options[] = {
      "Write traces and a checkpoint to DIR. Existing traces for this scenario and variant are "
      "replayed first (with --order fifo, only those of this order); the exit status is 1 if one "
      "still fails",
-     BZ_OPTION_TEXT, offsetof(struct run, out), .is_stored = true, .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct run, out), .is_stored = true},
     {"corpus", "DIR",
      "Replay the traces of this scenario in DIR first (with --order fifo, only those of this "
      "order); if one fails, stop there, unless --keep-going",
-     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_stored = true, .is_once = true},
+     BZ_OPTION_TEXT, offsetof(struct run, corpus), .is_stored = true},
     {"resume", "DIR", "Continue the campaign that was started with --out DIR", BZ_OPTION_TEXT,
-     offsetof(struct run, resume), .is_once = true},
+     offsetof(struct run, resume)},
     BZ_CI_OPTIONS(struct run, ci),
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct run, is_json)},
     {"quiet", NULL, "Print findings only", BZ_OPTION_FLAG, offsetof(struct run, is_quiet)},
@@ -538,7 +530,7 @@ int bz_command_run(int argc, char **argv) {
     static struct bz_stored stored = {.catalog = &bz_cli_catalog};
     static struct bz_stored own = {.catalog = &bz_cli_catalog, .is_own = true};
     static struct run run;
-    run = (struct run){.job = {.runs = RUNS_DEFAULT, .draws_sizes = true},
+    run = (struct run){.job = {.runs = RUNS_DEFAULT},
                        .jobs = 1,
                        .state = &state,
                        .findings = &findings,

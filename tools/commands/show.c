@@ -104,10 +104,9 @@ int bz_command_show(int argc, char **argv) {
     struct bz_text help = {0};
     describe_formats(&words, &help);
     const struct bz_option options[] = {
-        {"format", words.bytes, help.bytes, BZ_OPTION_WORD, offsetof(struct show, format_number),
-         .is_once = true},
+        {"format", words.bytes, help.bytes, BZ_OPTION_WORD, offsetof(struct show, format_number)},
         {"output", "FILE", "Write to FILE, and replace it if it exists", BZ_OPTION_TEXT,
-         offsetof(struct show, output), .is_once = true, .letter = 'o'},
+         offsetof(struct show, output), .letter = 'o'},
         {NULL},
     };
     const struct bz_syntax syntax = {

@@ -33,7 +33,7 @@ struct shrink {
 
 static const struct bz_option options[] = {
     {"output", "FILE", "Write the trace of the smallest run", BZ_OPTION_TEXT,
-     offsetof(struct shrink, output), .is_once = true, .letter = 'o'},
+     offsetof(struct shrink, output), .letter = 'o'},
     {"max-runs", "N", "Stop after so many runs (no limit)", BZ_OPTION_NUMBER,
      offsetof(struct shrink, runs_max), .least = 1, .most = UINT32_MAX},
     BZ_SEARCH_OPTIONS(struct shrink, limits),

@@ -62,7 +62,7 @@ static void find_spec(struct bz_parse *state, void *target) {
 
 static const struct bz_option options[] = {
     {"set", "permits=U|clients=N", "Constant of the specification (default: permits=1, clients=2)",
-     BZ_OPTION_PARSED, .parse = set_constant},
+     BZ_OPTION_PARSED, .is_repeatable = true, .parse = set_constant},
     {"max-memory", "MIB", "Memory limit for the states, in MiB (default 4096)", BZ_OPTION_NUMBER,
      offsetof(struct request, memory_mib), .least = 1, .most = UINT64_MAX / MEBIBYTE},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct request, is_json)},

@@ -49,7 +49,7 @@ struct zoo {
     uint64_t runs;   /* the length of a range */
     uint32_t ranges; /* of an entry */
     uint32_t jobs;
-    bool has_default_sizes;
+    uint32_t sizes;        /* BZ_OPTION_SIZES_...; 0: not given */
     struct entry *entries; /* one for each variant and order */
     size_t entry_count;
     uint64_t ranges_done;
@@ -66,10 +66,6 @@ static void parse_order(struct bz_parse *state, void *target, const char *option
     }
 }
 
-static void set_sizes(struct bz_parse *state, void *target, const char *option, char *text) {
-    ((struct zoo *)target)->has_default_sizes = bz_option_default_sizes(state, option, text);
-}
-
 static const struct bz_option options[] = {
     {"strategy", "S", "Strategy that makes the choices (default portfolio)", BZ_OPTION_TEXT,
      offsetof(struct zoo, strategy)},
@@ -83,7 +79,7 @@ static const struct bz_option options[] = {
      offsetof(struct zoo, seed_first), .most = UINT64_MAX},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct zoo, jobs), .least = 1, .most = BZ_JOBS_MAX},
-    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_PARSED, .parse = set_sizes},
+    {"sizes", "drawn|default", BZ_OPTION_SIZES_HELP, BZ_OPTION_WORD, offsetof(struct zoo, sizes)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct zoo, is_json)},
     {NULL},
 };
@@ -147,7 +143,7 @@ static bool set_up(const struct zoo *zoo, struct entry *entry, const struct bz_v
     program->order = order;
     entry->job.seed_first = zoo->seed_first;
     entry->job.runs = zoo->runs;
-    entry->job.draws_sizes = !zoo->has_default_sizes;
+    entry->job.draws_sizes = zoo->sizes != BZ_OPTION_SIZES_DEFAULT;
     entry->twin = bz_catalog_twin(&bz_cli_catalog, variant, program->args.primitive);
     return true;
 }

@@ -25,13 +25,10 @@ struct bz_ci {
 };
 
 #define BZ_CI_OPTIONS(type, member)                                                                \
-    {"junit",                                                                                      \
-     "FILE",                                                                                       \
+    {"junit", "FILE",                                                                              \
      "Write the result as JUnit XML: one case for the whole, and one for each "                    \
      "distinct finding",                                                                           \
-     BZ_OPTION_TEXT,                                                                               \
-     offsetof(type, member.junit),                                                                 \
-     .is_once = true},                                                                             \
+     BZ_OPTION_TEXT, offsetof(type, member.junit)},                                                \
     {                                                                                              \
         "github", NULL,                                                                            \
             "For GitHub Actions: print at most 10 annotations, and append tables and "             \

@@ -6,11 +6,6 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 
-void bz_search_limits_parse_time(struct bz_parse *state, void *target, const char *option,
-                                 char *text) {
-    ((struct bz_search_limits *)target)->seconds = bz_option_seconds(state, option, text);
-}
-
 int bz_findings_output_trouble(struct bz_findings_output *output, enum bz_trouble trouble,
                                const char *message) {
     int code = trouble == BZ_TROUBLE_FILE ? BZ_EXIT_USAGE : BZ_EXIT_INTERNAL;

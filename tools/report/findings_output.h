@@ -7,8 +7,6 @@
 #include "tools/cli/progress.h"
 #include "tools/report/text_output.h"
 
-struct bz_parse;
-
 /* Options of commands: how far a finding is shrunk. */
 #define BZ_SEARCH_OPTIONS(type, member)                                                            \
     {"shrink-steps",                                                                               \
@@ -17,18 +15,14 @@ struct bz_parse;
      "its FIFO witness (as many as take about 10 s)",                                              \
      BZ_OPTION_NUMBER,                                                                             \
      offsetof(type, member.steps),                                                                 \
-     .is_once = true,                                                                              \
      .least = 1,                                                                                   \
      .most = UINT64_MAX},                                                                          \
     {                                                                                              \
         "shrink-time", "TIME",                                                                     \
             "Stop either search after this time; what is found until then depends on the machine " \
             "(60s)",                                                                               \
-            BZ_OPTION_PARSED, offsetof(type, member), .is_once = true,                             \
-                                                      .parse = bz_search_limits_parse_time         \
+            BZ_OPTION_SECONDS, offsetof(type, member.seconds)                                      \
     }
-void bz_search_limits_parse_time(struct bz_parse *state, void *target, const char *option,
-                                 char *text);
 
 struct bz_findings_output {
     const char *name; /* for messages */
