@@ -179,7 +179,7 @@ void bz_search_finish(const struct bz_search *search, struct bz_world *world, vo
     if (judge->end == BZ_RUN_PASSED && judge->shadow.unfinished == 0 && scenario->finish != NULL) {
         scenario->finish(world, state);
     }
-    bz_judge_end(judge);
+    bz_world_end(world);
 }
 
 static void finish(struct bz_search *search) {

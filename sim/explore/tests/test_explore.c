@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "primitives/runtime/future.h"
+#include "primitives/runtime/internal.h"
 #include "primitives/runtime/task.h"
 #include "sim/native/snapshot.h"
 #include "sim/tests/toys.h"
@@ -391,6 +392,20 @@ Test(explore, finds_a_deadlock) {
     cr_assert_eq(found.violation.step, result.findings[0].violation.step);
     result.findings[0].answers.count = 0; /* a default run does not fail */
     cr_assert_eq(bz_explore_repeat(&program, &result.findings[0], &repeat, &found), false);
+}
+
+static enum bz_status keeps_a_slot(void *arg) {
+    const struct scene *scene = arg;
+    scene->world->loop->ready_promised += scene->b_was_first;
+    return BZ_OK;
+}
+
+Test(explore, finds_what_the_loop_keeps_at_the_end) {
+    struct bz_program program = program_of(BZ_ORDER_ANY, 0);
+    play = (struct play){.tasks = {keeps_a_slot, comes_first}};
+    search(&program, BZ_EXPLORE_UNBOUNDED, BZ_REDUCE_ALL);
+    cr_assert_str_eq((char *)result.findings[0].violation.oracle, (char *)"leak");
+    cr_assert_eq(result.findings[0].deviations.delays, 1);
 }
 
 static enum bz_status turns_round(void *arg) {
