@@ -39,6 +39,16 @@ bool bz_fail(char *error, size_t error_bytes, const char *format, ...) {
     return false;
 }
 
+void bz_cut_add(struct bz_cut_text *cut, const char *format, ...) {
+    bool has_room = cut->length < cut->bytes;
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(has_room ? cut->text + cut->length : NULL,
+                            has_room ? cut->bytes - cut->length : 0, format, arguments);
+    va_end(arguments);
+    cut->length += written > 0 ? (size_t)written : 0;
+}
+
 uint64_t bz_checksum(const char *text, size_t length) {
     uint64_t checksum = UINT64_C(0xcbf29ce484222325);
     for (size_t index = 0; index < length; index++) {

@@ -18,6 +18,15 @@ static inline const char *bz_or(const char *text, const char *otherwise) {
     return text != NULL ? text : otherwise;
 }
 
+/* A text that is written bit by bit, and cut to fit into its array. */
+struct bz_cut_text {
+    char *text;
+    size_t bytes;
+    size_t length; /* of the whole, whether it fits or not */
+};
+void bz_cut_add(struct bz_cut_text *cut, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* Writes a message, cut to fit, with '?' for control characters and for bytes that are no UTF-8,
  * and returns false. */
 bool bz_fail(char *error, size_t error_bytes, const char *format, ...)

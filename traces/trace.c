@@ -248,41 +248,22 @@ void bz_trace_event_restrict(struct bz_trace_event *event, unsigned version) {
     }
 }
 
-/* A line of text, cut at the end of its buffer. */
-struct line {
-    char *buffer;
-    size_t size_bytes;
-    size_t length;
-};
-
-__attribute__((format(printf, 2, 3))) static void say(struct line *line, const char *format, ...) {
-    if (line->length + 1 >= line->size_bytes) {
-        return;
-    }
-    va_list arguments;
-    va_start(arguments, format);
-    size_t room = line->size_bytes - line->length;
-    int written = vsnprintf(line->buffer + line->length, room, format, arguments);
-    va_end(arguments);
-    line->length += written < 0 ? 0 : (size_t)written < room ? (size_t)written : room - 1;
-}
-
 /* Adds a word, after a blank unless it is the first. */
-static void say_word(struct line *line, const char *prefix, const char *word) {
+static void say_word(struct bz_cut_text *line, const char *prefix, const char *word) {
     if (word != NULL) {
-        say(line, "%s%s%s", line->length == 0 ? "" : " ", prefix, word);
+        bz_cut_add(line, "%s%s%s", line->length == 0 ? "" : " ", prefix, word);
     }
 }
 
-static void say_number(struct line *line, const char *prefix, uint64_t number) {
+static void say_number(struct bz_cut_text *line, const char *prefix, uint64_t number) {
     if (number != BZ_TRACE_ABSENT) {
-        say(line, " %s%" PRIu64, prefix, number);
+        bz_cut_add(line, " %s%" PRIu64, prefix, number);
     }
 }
 
 const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer,
                                 size_t size_bytes) {
-    struct line line = {buffer, size_bytes, 0};
+    struct bz_cut_text line = {buffer, size_bytes, 0};
     if (size_bytes > 0) {
         buffer[0] = '\0';
     }
@@ -304,13 +285,13 @@ const char *bz_trace_event_text(const struct bz_trace_event *event, char *buffer
 
 const char *bz_trace_object_text(const struct bz_trace *trace, size_t index, char *buffer,
                                  size_t size_bytes) {
-    struct line line = {buffer, size_bytes, 0};
+    struct bz_cut_text line = {buffer, size_bytes, 0};
     if (index >= trace->object_count) {
         snprintf(buffer, size_bytes, "no object %zu", index + 1);
         return buffer;
     }
     const struct bz_trace_object *object = &trace->objects[index];
-    say(&line, "object %zu:", index + 1);
+    bz_cut_add(&line, "object %zu:", index + 1);
     say_word(&line, "", object->kind);
     say_word(&line, "", object->name);
     say_number(&line, "size=", object->size);
@@ -334,7 +315,7 @@ const char *bz_trace_verdict_text(const struct bz_trace_verdict *verdict, char *
 
 const char *bz_trace_choice_text(const struct bz_trace_choice *choice, char *buffer,
                                  size_t size_bytes) {
-    struct line line = {buffer, size_bytes, 0};
+    struct bz_cut_text line = {buffer, size_bytes, 0};
     if (size_bytes > 0) {
         buffer[0] = '\0';
     }

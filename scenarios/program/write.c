@@ -1,33 +1,17 @@
 /* Writes a script as a file, with one object or operation a line, so that a diff reads well.
  * Defaults that the reader fills in are left out. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "scenarios/program/script.h"
+#include "traces/text.h"
 
 struct writer {
     const struct bz_script *script;
-    char *text;
-    size_t text_bytes;
-    size_t length; /* of the whole, whether it fits or not */
+    struct bz_cut_text out;
 };
 
-static void put(struct writer *writer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct writer *writer, const char *format, ...) {
-    bool has_room = writer->length < writer->text_bytes;
-    va_list arguments;
-    va_start(arguments, format);
-    int written = vsnprintf(has_room ? writer->text + writer->length : NULL,
-                            has_room ? writer->text_bytes - writer->length : 0, format, arguments);
-    va_end(arguments);
-    writer->length += written > 0 ? (size_t)written : 0;
-}
-
 static void new_line(struct writer *writer, uint32_t indent) {
-    put(writer, "\n%*s", (int)(2 * indent), "");
+    bz_cut_add(&writer->out, "\n%*s", (int)(2 * indent), "");
 }
 
 /* Where the children of a group end, and its body begins, if it has one. */
@@ -43,16 +27,16 @@ static uint32_t find_body(const struct bz_script *script, uint32_t group) {
 /* A list of operations, or of the children of a group. */
 static void put_list(struct writer *writer, uint32_t from, uint32_t to, uint32_t indent,
                      void (*put_one)(struct writer *writer, uint32_t index, uint32_t indent)) {
-    put(writer, "[");
+    bz_cut_add(&writer->out, "[");
     for (uint32_t index = from; index < to; index += 1u + writer->script->ops[index].span) {
-        put(writer, "%s", index == from ? "" : ",");
+        bz_cut_add(&writer->out, "%s", index == from ? "" : ",");
         new_line(writer, indent + 1);
         put_one(writer, index, indent + 1);
     }
     if (from < to) {
         new_line(writer, indent);
     }
-    put(writer, "]");
+    bz_cut_add(&writer->out, "]");
 }
 
 static void put_op(struct writer *writer, uint32_t index, uint32_t indent);
@@ -63,7 +47,7 @@ static void put_child(struct writer *writer, uint32_t index, uint32_t indent) {
 
 static void put_number(struct writer *writer, bool is_there, const char *key, uint32_t number) {
     if (is_there) {
-        put(writer, ", \"%s\": %" PRIu32, key, number);
+        bz_cut_add(&writer->out, ", \"%s\": %" PRIu32, key, number);
     }
 }
 
@@ -71,13 +55,13 @@ static void put_op(struct writer *writer, uint32_t index, uint32_t indent) {
     const struct bz_script *script = writer->script;
     const struct bz_script_op *op = &script->ops[index];
     const struct bz_script_verb_info *verb = &bz_script_verbs[op->verb];
-    put(writer, "{\"op\": \"%s\"", verb->name);
+    bz_cut_add(&writer->out, "{\"op\": \"%s\"", verb->name);
     if (verb->primitives != 0) {
-        put(writer, ", \"object\": \"%s\"", script->objects[op->object].name);
+        bz_cut_add(&writer->out, ", \"object\": \"%s\"", script->objects[op->object].name);
     }
     put_number(writer, bz_script_has_key(script, op), "key", op->number);
     if ((verb->fields & BZ_FIELD_VICTIM) != 0) {
-        put(writer, ", \"task\": \"%s\"", script->tasks[op->number].name);
+        bz_cut_add(&writer->out, ", \"task\": \"%s\"", script->tasks[op->number].name);
     }
     put_number(writer, (verb->fields & BZ_FIELD_COUNT) != 0, "count", op->number);
     put_number(writer, (verb->fields & BZ_FIELD_PRIORITY) != 0, "priority", op->number);
@@ -87,28 +71,29 @@ static void put_op(struct writer *writer, uint32_t index, uint32_t indent) {
         bool is_group = (verb->fields & BZ_FIELD_TASKS) != 0;
         uint32_t end = index + 1u + op->span;
         uint32_t body = is_group ? find_body(script, index) : end;
-        put(writer, ", \"%s\": ", is_group ? "tasks" : "ops");
+        bz_cut_add(&writer->out, ", \"%s\": ", is_group ? "tasks" : "ops");
         put_list(writer, index + 1, body, indent, is_group ? put_child : put_op);
         if (body < end) {
-            put(writer, ", \"ops\": ");
+            bz_cut_add(&writer->out, ", \"ops\": ");
             put_list(writer, body + 1, end, indent, put_op);
         }
     }
-    put(writer, "}");
+    bz_cut_add(&writer->out, "}");
 }
 
 static void put_object(struct writer *writer, const struct bz_script_object *object) {
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
-    put(writer, "{\"name\": \"%s\", \"kind\": \"%s\"", object->name,
-        bz_primitive_name((enum bz_primitive)object->primitive));
+    bz_cut_add(&writer->out, "{\"name\": \"%s\", \"kind\": \"%s\"", object->name,
+               bz_primitive_name((enum bz_primitive)object->primitive));
     put_number(writer, kind->number != NULL, kind->number, object->number);
     if (object->lock != 0) {
-        put(writer, ", \"lock\": \"%s\"", writer->script->objects[object->lock - 1].name);
+        bz_cut_add(&writer->out, ", \"lock\": \"%s\"",
+                   writer->script->objects[object->lock - 1].name);
     }
     if (kind->has_order) {
-        put(writer, ", \"order\": \"%s\"", bz_script_orders[object->order]);
+        bz_cut_add(&writer->out, ", \"order\": \"%s\"", bz_script_orders[object->order]);
     }
-    put(writer, "}");
+    bz_cut_add(&writer->out, "}");
 }
 
 static const char *format_of(const struct bz_script *script) {
@@ -126,19 +111,20 @@ static const char *format_of(const struct bz_script *script) {
 }
 
 size_t bz_script_print(const struct bz_script *script, char *text, size_t text_bytes) {
-    struct writer writer = {.script = script, .text = text, .text_bytes = text_bytes};
-    put(&writer, "{\n  \"format\": \"%s\",\n  \"objects\": [", format_of(script));
+    struct writer writer = {.script = script, .out = {.text = text, .bytes = text_bytes}};
+    bz_cut_add(&writer.out, "{\n  \"format\": \"%s\",\n  \"objects\": [", format_of(script));
     for (uint32_t index = 0; index < script->object_count; index++) {
-        put(&writer, "%s\n    ", index == 0 ? "" : ",");
+        bz_cut_add(&writer.out, "%s\n    ", index == 0 ? "" : ",");
         put_object(&writer, &script->objects[index]);
     }
-    put(&writer, "\n  ],\n  \"tasks\": [");
+    bz_cut_add(&writer.out, "\n  ],\n  \"tasks\": [");
     for (uint32_t index = 0; index < script->task_count; index++) {
         const struct bz_script_task *task = &script->tasks[index];
-        put(&writer, "%s\n    {\"name\": \"%s\", \"ops\": ", index == 0 ? "" : ",", task->name);
+        bz_cut_add(&writer.out, "%s\n    {\"name\": \"%s\", \"ops\": ", index == 0 ? "" : ",",
+                   task->name);
         put_list(&writer, task->first, (uint32_t)task->first + task->count, 2, put_op);
-        put(&writer, "}");
+        bz_cut_add(&writer.out, "}");
     }
-    put(&writer, "\n  ]\n}\n");
-    return writer.length;
+    bz_cut_add(&writer.out, "\n  ]\n}\n");
+    return writer.out.length;
 }

@@ -28,7 +28,6 @@
  * abort() and reset() of the barrier are not in its table: in asyncio they wait for the lock of the
  * condition; what a scenario calls there may not wait. bz_asyncio_break_barrier() has them. */
 #include "scenarios/variants/asyncio.h"
-#include "primitives/runtime/timeout.h"
 #include "scenarios/variants/variants.h"
 
 /* --- lock ------------------------------------------------------------------------------------- */
@@ -400,23 +399,7 @@ enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset) {
         .queued = condition_queued                                                                 \
     }
 
-/* --- timeout, and the runtime -------------------------------------------------------------------
- */
-
-static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t delay_ns) {
-    return bz_timeout_enter(loop, scope, delay_ns);
-}
-
-static enum bz_status scope_exit(void *scope, enum bz_status status) {
-    return bz_timeout_exit(scope, status);
-}
-
-/* By the rules of the loop. */
-static const struct bz_scope_ops scope_ops = {
-    .scope_bytes = sizeof(struct bz_timeout),
-    .enter = scope_enter,
-    .exit = scope_exit,
-};
+/* --- the runtime ------------------------------------------------------------------------------ */
 
 static const struct bz_rules rules_311 = {
     .timers = BZ_TIMERS_BY_HEAPQ,
@@ -502,7 +485,7 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
         .condition = CONDITION_OPS(condition_wait_##version_),                                     \
         .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
         .queue = &bz_asyncio_queue_ops_##version_,                                                 \
-        .scope = &scope_ops,                                                                       \
+        .scope = &bz_timeout_scope_ops,                                                            \
         .rules = &rules_##version_,                                                                \
         .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \
                    [BZ_PRIMITIVE_BARRIER] = BZ_CLAIM_FIFO,                                         \

@@ -1,58 +1,46 @@
 /* The state of an object of asyncio.h as text, for a comparison with the real one. */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #include "scenarios/variants/asyncio.h"
 
-void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, ...) {
-    bool has_room = text->length < text->bytes;
-    va_list arguments;
-    va_start(arguments, format);
-    int written = vsnprintf(has_room ? text->text + text->length : NULL,
-                            has_room ? text->bytes - text->length : 0, format, arguments);
-    va_end(arguments);
-    text->length += written > 0 ? (size_t)written : 0;
-}
-
-static void put_deque(struct bz_asyncio_text *text, const struct bz_deque *deque) {
+static void put_deque(struct bz_cut_text *text, const struct bz_deque *deque) {
     static const char states[] = {
         [BZ_FUTURE_PENDING] = 'P', [BZ_FUTURE_RESULT] = 'R', [BZ_FUTURE_CANCELLED] = 'C'};
     struct bz_waiter *waiter = NULL;
-    bz_asyncio_put(text, "[");
+    bz_cut_add(text, "[");
     while ((waiter = bz_deque_next(deque, waiter)) != NULL) {
-        bz_asyncio_put(text, "%c", states[waiter->future.state]);
+        bz_cut_add(text, "%c", states[waiter->future.state]);
     }
-    bz_asyncio_put(text, "]");
+    bz_cut_add(text, "]");
 }
 
-static void put_lock(struct bz_asyncio_text *text, const struct lock *lock) {
-    bz_asyncio_put(text, "%d", lock->is_locked);
+static void put_lock(struct bz_cut_text *text, const struct lock *lock) {
+    bz_cut_add(text, "%d", lock->is_locked);
     put_deque(text, &lock->queue);
 }
 
-static void put_condition(struct bz_asyncio_text *text, const struct condition *condition) {
+static void put_condition(struct bz_cut_text *text, const struct condition *condition) {
     put_lock(text, condition->lock);
     put_deque(text, &condition->queue);
 }
 
-static void put_queue(struct bz_asyncio_text *text, const struct queue *queue) {
+static void put_queue(struct bz_cut_text *text, const struct queue *queue) {
     const struct bz_items *items = &queue->items;
-    bz_asyncio_put(text, "%" PRIu64 ",%d[", queue->unfinished, queue->is_shut);
+    bz_cut_add(text, "%" PRIu64 ",%d[", queue->unfinished, queue->is_shut);
     for (uint32_t index = 0; index < items->count; index++) {
         uint32_t place = items->head + index;
         uint64_t value = items->kind == BZ_QUEUE_PRIORITY ? items->heap[index].value
                          : place < items->capacity        ? items->values[place]
                                                           : items->values[place - items->capacity];
-        bz_asyncio_put(text, "%s%" PRIu64, index == 0 ? "" : " ", value);
+        bz_cut_add(text, "%s%" PRIu64, index == 0 ? "" : " ", value);
     }
-    bz_asyncio_put(text, "]");
+    bz_cut_add(text, "]");
     put_deque(text, &queue->getters);
     put_deque(text, &queue->putters);
     put_deque(text, &queue->joiners);
 }
 
-void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
+void bz_asyncio_print(struct bz_cut_text *text, enum bz_primitive primitive, void *instance) {
     static const char *const barrier_states[] = {
         [FILLING] = "filling",
         [DRAINING] = "draining",
@@ -65,20 +53,20 @@ void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive,
         break;
     case BZ_PRIMITIVE_SEMAPHORE:
     case BZ_PRIMITIVE_BOUNDED:
-        bz_asyncio_put(text, "%d,%u", bz_asyncio_semaphore_locked(instance),
-                       ((struct semaphore *)instance)->value);
+        bz_cut_add(text, "%d,%u", bz_asyncio_semaphore_locked(instance),
+                   ((struct semaphore *)instance)->value);
         put_deque(text, &((struct semaphore *)instance)->queue);
         break;
     case BZ_PRIMITIVE_EVENT:
-        bz_asyncio_put(text, "%d", ((struct event *)instance)->is_set);
+        bz_cut_add(text, "%d", ((struct event *)instance)->is_set);
         put_deque(text, &((struct event *)instance)->queue);
         break;
     case BZ_PRIMITIVE_CONDITION:
         put_condition(text, instance);
         break;
     case BZ_PRIMITIVE_BARRIER:
-        bz_asyncio_put(text, "%u,%s,", ((struct barrier *)instance)->count,
-                       barrier_states[((struct barrier *)instance)->state]);
+        bz_cut_add(text, "%u,%s,", ((struct barrier *)instance)->count,
+                   barrier_states[((struct barrier *)instance)->state]);
         put_condition(text, &((struct barrier *)instance)->condition);
         break;
     default:

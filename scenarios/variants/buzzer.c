@@ -395,7 +395,7 @@ static enum bz_status scope_enter(void *scope, struct bz_loop *loop, uint64_t de
 
 CALL_WITH(enum bz_status, timeout_exit, enum bz_status)
 
-static const struct bz_scope_ops scope_ops = {
+const struct bz_scope_ops bz_timeout_scope_ops = {
     .scope_bytes = sizeof(struct bz_timeout),
     .enter = scope_enter,
     .exit = timeout_exit,
@@ -420,7 +420,7 @@ const struct bz_variant bz_variant_buzzer = {
     .queue = &queue_ops,
     .pool = &pool_ops,
     .deferred = &deferred_ops,
-    .scope = &scope_ops,
+    .scope = &bz_timeout_scope_ops,
 };
 
 static const struct bz_rules rules_of_heapq = {.timers = BZ_TIMERS_BY_HEAPQ};
@@ -429,6 +429,6 @@ const struct bz_variant bz_variant_heapq_timers = {
     .version = BZ_VARIANT_VERSION,
     .name = "buzzer/heapq-timers",
     .summary = "the timeout scope that ships, on a loop with the timers of asyncio",
-    .scope = &scope_ops,
+    .scope = &bz_timeout_scope_ops,
     .rules = &rules_of_heapq,
 };

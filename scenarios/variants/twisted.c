@@ -305,27 +305,27 @@ static const struct bz_queue_ops queue_ops = {
 /* --- for those who compare it with the real one ------------------------------------------------
  */
 
-static void put_tokens(struct bz_asyncio_text *text, const struct tokens *tokens) {
-    bz_asyncio_put(text, "%u[%u]", tokens->tokens, bz_deque_length(&tokens->waiting));
+static void put_tokens(struct bz_cut_text *text, const struct tokens *tokens) {
+    bz_cut_add(text, "%u[%u]", tokens->tokens, bz_deque_length(&tokens->waiting));
 }
 
-void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance) {
+void bz_twisted_print(struct bz_cut_text *text, enum bz_primitive primitive, void *instance) {
     if (primitive != BZ_PRIMITIVE_QUEUE) {
         put_tokens(text, instance);
         return;
     }
     const struct queue *queue = instance;
-    bz_asyncio_put(text, "%" PRIu64 "[", queue->size);
+    bz_cut_add(text, "%" PRIu64 "[", queue->size);
     for (const struct bz_list *link = queue->pending.next; link != &queue->pending;
          link = link->next) {
-        bz_asyncio_put(text, "%s%" PRIu64, link == queue->pending.next ? "" : " ",
-                       bz_container_of(link, const struct item, link)->value);
+        bz_cut_add(text, "%s%" PRIu64, link == queue->pending.next ? "" : " ",
+                   bz_container_of(link, const struct item, link)->value);
     }
-    bz_asyncio_put(text, "][%u]", bz_deque_length(&queue->getters));
+    bz_cut_add(text, "][%u]", bz_deque_length(&queue->getters));
     if (queue->is_bounded) {
         put_tokens(text, &queue->slots);
     } else {
-        bz_asyncio_put(text, "-");
+        bz_cut_add(text, "-");
     }
 }
 

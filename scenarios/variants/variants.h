@@ -3,6 +3,7 @@
 #define BZ_SCENARIOS_VARIANTS_VARIANTS_H
 
 #include "sim/variant/variant.h"
+#include "traces/text.h"
 
 /* Some are primitives that ship without a table of operations, for the scenario `model` alone
  * (modelled.h). */
@@ -26,6 +27,9 @@
 #define BZ_DECLARE_VARIANT(name) extern const struct bz_variant bz_variant_##name;
 BZ_VARIANTS(BZ_DECLARE_VARIANT)
 
+/* The timeouts of the runtime that ships, by the rules of the loop. */
+extern const struct bz_scope_ops bz_timeout_scope_ops;
+
 /* Twisted's DeferredSemaphore, whose fault the zoo shows alone: a release runs the callback of the
  * waiter that it grants. */
 extern const struct bz_deferred_ops bz_twisted_deferred_ops;
@@ -42,22 +46,13 @@ void bz_asyncio_share_lock(void *instance, void *other);
 /* Barrier.abort() and .reset() of asyncio-3.x, which may wait: for the lock of its condition. */
 enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset);
 
-/* For who compares asyncio-3.x with the real one. A text that is cut to fit, with its full length:
- * start from zeros. */
-struct bz_asyncio_text {
-    char *text;
-    size_t bytes;
-    size_t length;
-};
-void bz_asyncio_put(struct bz_asyncio_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Appends the fields of an instance, and the state of every waiter: P pending, R woken (result), C
- * cancelled. tools/python/lockstep/player.py prints those of the real one in the same way. */
-void bz_asyncio_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
+/* For a comparison of asyncio-3.x with the real one: appends the fields of an instance, and the
+ * state of every waiter: P pending, R woken (result), C cancelled. tools/python/lockstep/player.py
+ * prints those of the real one in the same way. */
+void bz_asyncio_print(struct bz_cut_text *text, enum bz_primitive primitive, void *instance);
 
 /* The same for an instance of twisted, as deferreds.py next to the player prints it: tokens or
  * items, and how many Deferreds wait. */
-void bz_twisted_print(struct bz_asyncio_text *text, enum bz_primitive primitive, void *instance);
+void bz_twisted_print(struct bz_cut_text *text, enum bz_primitive primitive, void *instance);
 
 #endif

@@ -476,7 +476,3 @@ enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle
 const struct bz_history_finding *bz_history_finding(const struct bz_history *history) {
     return &history->finding;
 }
-
-uint32_t bz_history_events(const struct bz_history *history) {
-    return history->event_count;
-}

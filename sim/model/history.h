@@ -119,12 +119,6 @@ enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle
 
 const struct bz_history_finding *bz_history_finding(const struct bz_history *history);
 
-uint32_t bz_history_events(const struct bz_history *history);
-
-/* Writes an event, numbered from 1, cut to fit: "2 calls acquire(1)". Returns `text`. */
-const char *bz_history_event_text(const struct bz_history *history, uint32_t number, char *text,
-                                  size_t text_bytes);
-
 BZ_END_DECLS
 
 #endif

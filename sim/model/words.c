@@ -5,75 +5,18 @@
 #include <string.h>
 
 #include "sim/model/internal.h"
+#include "traces/text.h"
 
 #define ANSWERS_SHOWN 6u
 #define OPERATION_BYTES 128u
 
-/* --- text that grows, cut to fit -------------------------------------------------------------- */
-
-struct text {
-    char *bytes;
-    size_t size;
-    size_t used;
-};
-
-static void append(struct text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void append(struct text *text, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    if (text->used < text->size) {
-        int length =
-            vsnprintf(text->bytes + text->used, text->size - text->used, format, arguments);
-        text->used += length > 0 ? (size_t)length : 0;
-    }
-    va_end(arguments);
-}
-
-static void append_operation(struct text *text, const struct bz_model *model, uint32_t op,
+static void append_operation(struct bz_cut_text *text, const struct bz_model *model, uint32_t op,
                              const int64_t *arguments) {
-    append(text, "%s(", model->ops[op].name);
+    bz_cut_add(text, "%s(", model->ops[op].name);
     for (uint32_t index = 0; index < model->ops[op].argument_count; index++) {
-        append(text, "%s%" PRId64, index == 0 ? "" : ", ", arguments[index]);
+        bz_cut_add(text, "%s%" PRId64, index == 0 ? "" : ", ", arguments[index]);
     }
-    append(text, ")");
-}
-
-const char *bz_history_event_text(const struct bz_history *history, uint32_t number, char *text,
-                                  size_t text_bytes) {
-    struct text line = {.bytes = text, .size = text_bytes};
-    append(&line, "%s", "");
-    if (number == 0 || number > history->event_count) {
-        return text;
-    }
-    const struct bz_history_event *event = &history->events[number - 1];
-    if (event->kind == BZ_HISTORY_PASS) {
-        append(&line, "%" PRId64 " ns pass", event->answer);
-        return text;
-    }
-    append(&line, "%" PRIu32 " ", event->client + history->first_number);
-    switch (event->kind) {
-    case BZ_HISTORY_CALL:
-        append(&line, "calls ");
-        append_operation(&line, history->model, event->op, event->arguments);
-        break;
-    case BZ_HISTORY_RETURN:
-        append(&line, "returns %" PRId64 " from ", event->answer);
-        append_operation(&line, history->model, event->op, event->arguments);
-        break;
-    case BZ_HISTORY_CANCEL:
-        append(&line, "is asked to cancel ");
-        append_operation(&line, history->model, event->op, event->arguments);
-        break;
-    case BZ_HISTORY_CANCELLED:
-        append(&line, "ends, cancelled, ");
-        append_operation(&line, history->model, event->op, event->arguments);
-        break;
-    case BZ_HISTORY_PASS:
-        break;
-    }
-    return text;
+    bz_cut_add(text, ")");
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -128,30 +71,31 @@ static void find_answers(struct bz_history *history, uint32_t client, struct ans
     }
 }
 
-static void append_allowed(struct text *text, const struct answers *answers) {
+static void append_allowed(struct bz_cut_text *text, const struct answers *answers) {
     if (answers->count == 0) {
-        append(text, "the model would only let it wait");
+        bz_cut_add(text, "the model would only let it wait");
         return;
     }
-    append(text, "the model would let it return ");
+    bz_cut_add(text, "the model would let it return ");
     for (uint32_t index = 0; index < answers->count && index < ANSWERS_SHOWN; index++) {
-        append(text, "%s%" PRId64, index == 0 ? "" : " or ", answers->values[index]);
+        bz_cut_add(text, "%s%" PRId64, index == 0 ? "" : " or ", answers->values[index]);
     }
-    append(text, "%s", answers->count > ANSWERS_SHOWN ? " and others" : "");
+    bz_cut_add(text, "%s", answers->count > ANSWERS_SHOWN ? " and others" : "");
 }
 
 void bz_history_say_unexplained(struct bz_history *history, const struct bz_history_event *event) {
     char what[BZ_HISTORY_MESSAGE_BYTES];
-    struct text text = {.bytes = what, .size = sizeof what};
+    struct bz_cut_text text = {.text = what, .bytes = sizeof what};
     struct answers answers = {.count = 0};
     find_answers(history, event->client, &answers);
     append_operation(&text, history->model, event->op, event->arguments);
     if (event->kind == BZ_HISTORY_RETURN) {
-        append(&text, " returned %" PRId64 ", which no order of the model explains; ",
-               event->answer);
+        bz_cut_add(&text, " returned %" PRId64 ", which no order of the model explains; ",
+                   event->answer);
     } else {
-        append(&text, " was cancelled, but it has taken effect in every order of the model that "
-                      "explains the events before; ");
+        bz_cut_add(&text,
+                   " was cancelled, but it has taken effect in every order of the model that "
+                   "explains the events before; ");
     }
     append_allowed(&text, &answers);
     bz_history_object(history, BZ_HISTORY_UNEXPLAINED, event->client,
@@ -162,7 +106,7 @@ void bz_history_say_unexplained(struct bz_history *history, const struct bz_hist
 void bz_history_say_waits(struct bz_history *history, uint32_t client, const char *meanwhile,
                           bool is_in_all) {
     char what[OPERATION_BYTES];
-    struct text text = {.bytes = what, .size = sizeof what};
+    struct bz_cut_text text = {.text = what, .bytes = sizeof what};
     const struct bz_pending *operation = &history->operations[client];
     append_operation(&text, history->model, operation->op, operation->arguments);
     bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,

@@ -425,19 +425,3 @@ Test(model_history, a_faulty_model_is_refused) {
     cr_assert_str_eq((char *)bz_model_fault(&model),
                      (char *)"an operation yields to one that does not exist");
 }
-
-Test(model_history, events_in_words) {
-    char text[64];
-    struct bz_history *history = history_of(&semaphore_model, 1);
-    play(history, "1+0(1) 1=0 2+0(1) 2? 2-");
-    static const char *const texts[] = {"1 calls acquire(1)", "1 returns 0 from acquire(1)",
-                                        "2 calls acquire(1)", "2 is asked to cancel acquire(1)",
-                                        "2 ends, cancelled, acquire(1)"};
-    cr_assert_eq(bz_history_events(history), 5);
-    for (uint32_t index = 0; index < 5; index++) {
-        bz_history_event_text(history, index + 1, text, sizeof text);
-        cr_assert_str_eq(text, (char *)texts[index]);
-    }
-    cr_assert_str_eq((char *)bz_history_event_text(history, 6, text, sizeof text), (char *)"");
-    bz_history_destroy(history);
-}

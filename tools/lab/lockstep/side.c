@@ -121,50 +121,49 @@ static void on_return(void *context, uint32_t op, enum bz_status status, int64_t
 
 /* --- the state -------------------------------------------------------------------------------- */
 
-static void put_handle(struct bz_asyncio_text *text, const struct bz_handle *handle) {
-    bz_asyncio_put(text, "%u%c%u", handle->owner, roles[handle->role], handle->nth);
+static void put_handle(struct bz_cut_text *text, const struct bz_handle *handle) {
+    bz_cut_add(text, "%u%c%u", handle->owner, roles[handle->role], handle->nth);
 }
 
-static void put_queues(struct bz_asyncio_text *text, const struct bz_loop *loop) {
+static void put_queues(struct bz_cut_text *text, const struct bz_loop *loop) {
     for (uint32_t index = 0; index < loop->ready_count; index++) {
-        bz_asyncio_put(text, "%s", index == 0 ? "" : " ");
+        bz_cut_add(text, "%s", index == 0 ? "" : " ");
         put_handle(text, loop->ready[index]);
     }
-    bz_asyncio_put(text, "|");
+    bz_cut_add(text, "|");
     for (uint32_t index = 0; index < loop->heap_count; index++) {
         const struct bz_heap_entry *entry = &loop->heap[index];
-        bz_asyncio_put(text, "%s%" PRIu64 ":", index == 0 ? "" : " ", entry->when_ns);
+        bz_cut_add(text, "%s%" PRIu64 ":", index == 0 ? "" : " ", entry->when_ns);
         if (entry->timer == NULL) {
-            bz_asyncio_put(text, "-");
+            bz_cut_add(text, "-");
         } else {
             put_handle(text, &entry->timer->handle);
         }
     }
-    bz_asyncio_put(text, "|");
+    bz_cut_add(text, "|");
 }
 
-static void put_tasks(struct bz_asyncio_text *text, const struct bz_loop *loop) {
+static void put_tasks(struct bz_cut_text *text, const struct bz_loop *loop) {
     static const char letters[] = {[BZ_FUTURE_PENDING] = 'P',
                                    [BZ_FUTURE_RESULT] = 'D',
                                    [BZ_FUTURE_EXCEPTION] = 'F',
                                    [BZ_FUTURE_CANCELLED] = 'X'};
     const struct bz_task *first = bz_driver_next_task(loop, NULL);
     for (const struct bz_task *task = first; task != NULL; task = bz_driver_next_task(loop, task)) {
-        bz_asyncio_put(text, "%s%u%c%u%s", task == first ? "" : " ", task->actor.id,
-                       letters[task->done.state], task->cancel_requests,
-                       task->must_cancel ? "m" : "");
+        bz_cut_add(text, "%s%u%c%u%s", task == first ? "" : " ", task->actor.id,
+                   letters[task->done.state], task->cancel_requests, task->must_cancel ? "m" : "");
     }
-    bz_asyncio_put(text, "|");
+    bz_cut_add(text, "|");
 }
 
 static void put_state(struct bz_side *side) {
-    struct bz_asyncio_text text = {.text = side->state_text, .bytes = STATE_BYTES};
+    struct bz_cut_text text = {.text = side->state_text, .bytes = STATE_BYTES};
     const struct bz_script *script = bz_script_of(side->state);
     const struct bz_loop *loop = side->worlds[side->pair->order]->loop;
     put_queues(&text, loop);
     put_tasks(&text, loop);
     for (uint32_t index = 0; index < script->object_count; index++) {
-        bz_asyncio_put(&text, "%s", index == 0 ? "" : " ");
+        bz_cut_add(&text, "%s", index == 0 ? "" : " ");
         (side->is_twisted ? bz_twisted_print : bz_asyncio_print)(
             &text, (enum bz_primitive)script->objects[index].primitive,
             (void *)(uintptr_t)bz_script_instance(side->state, index));
