@@ -55,6 +55,15 @@
         (void)moment;                                                                              \
     }
 
+/* The suspicion of an oracle that makes a check of each object of a step at its end. */
+#define BZ_ORACLE_OF_STEP(name, check)                                                             \
+    static inline uint64_t name##_suspects(const struct bz_judge *judge,                           \
+                                           const struct bz_moment *moment) {                       \
+        return moment->kind == BZ_MOMENT_STEP                                                      \
+                   ? check(bz_judge_shadow_object(judge, moment->object))                          \
+                   : 0;                                                                            \
+    }
+
 /* A task's name in a message. */
 struct bz_task_label {
     char text[BZ_NAME_BYTES];
@@ -66,7 +75,7 @@ static inline struct bz_task_label bz_task_label(const struct bz_judge *judge, u
     return label;
 }
 
-/* Some tasks in a message: "a (in acquire of 'lock'), b (in sleep)". */
+/* Some tasks in a message: "a (in acquire of 'lock'), b (in sleep), c (ended)". */
 #define BZ_LISTED_MAX 4u
 struct bz_task_list {
     char text[BZ_MESSAGE_BYTES / 2];
@@ -88,11 +97,12 @@ static inline struct bz_task_list bz_list_tasks(const struct bz_judge *judge,
         list.first = list.first == 0 ? id : list.first;
         if (!list.has_more) {
             bool has_object = task->object != 0;
-            used +=
-                (size_t)snprintf(list.text + used, sizeof list.text - used, "%s%s (in %s%s%s%s",
-                                 named > 1 ? ", " : "", bz_task_label(judge, id).text,
-                                 bz_op_name(bz_shadow_op(task)), has_object ? " of '" : "",
-                                 bz_judge_label(judge, task->object).text, has_object ? "')" : ")");
+            bool has_ended = task->phase == BZ_PHASE_DONE;
+            used += (size_t)snprintf(
+                list.text + used, sizeof list.text - used, "%s%s (%s%s%s%s%s)",
+                named > 1 ? ", " : "", bz_task_label(judge, id).text, has_ended ? "" : "in ",
+                has_ended ? "ended" : bz_op_name(bz_shadow_op(task)), has_object ? " of '" : "",
+                bz_judge_label(judge, task->object).text, has_object ? "'" : "");
         }
     }
     return list;

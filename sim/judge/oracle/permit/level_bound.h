@@ -5,11 +5,7 @@
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_LEVEL_BOUND_H
 #include "sim/judge/oracle/oracle.h"
 
-static inline uint64_t level_bound_suspects(const struct bz_judge *judge,
-                                            const struct bz_moment *moment) {
-    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP ? bz_is_overpromised(object) : 0;
-}
+BZ_ORACLE_OF_STEP(level_bound, bz_is_overpromised)
 
 static inline void level_bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);

@@ -4,11 +4,7 @@
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_PERMIT_CONSERVATION_H
 #include "sim/judge/oracle/oracle.h"
 
-static inline uint64_t permit_conservation_suspects(const struct bz_judge *judge,
-                                                    const struct bz_moment *moment) {
-    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP ? bz_is_unbalanced(object) : 0;
-}
+BZ_ORACLE_OF_STEP(permit_conservation, bz_is_unbalanced)
 
 static inline void permit_conservation_judges(struct bz_judge *judge,
                                               const struct bz_moment *moment) {

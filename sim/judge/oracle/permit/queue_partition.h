@@ -5,11 +5,7 @@
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_QUEUE_PARTITION_H
 #include "sim/judge/oracle/oracle.h"
 
-static inline uint64_t queue_partition_suspects(const struct bz_judge *judge,
-                                                const struct bz_moment *moment) {
-    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP ? bz_is_unpartitioned(object) : 0;
-}
+BZ_ORACLE_OF_STEP(queue_partition, bz_is_unpartitioned)
 
 static inline void queue_partition_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);

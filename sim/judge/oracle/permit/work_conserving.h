@@ -7,11 +7,7 @@
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_WORK_CONSERVING_H
 #include "sim/judge/oracle/oracle.h"
 
-static inline uint64_t work_conserving_suspects(const struct bz_judge *judge,
-                                                const struct bz_moment *moment) {
-    struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    return moment->kind == BZ_MOMENT_STEP ? bz_is_spare(object) : 0;
-}
+BZ_ORACLE_OF_STEP(work_conserving, bz_is_spare)
 
 static inline void work_conserving_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
