@@ -35,10 +35,17 @@ static enum bz_status hand_over(void *instance, uint64_t value, int64_t priority
 
 #define HANDING_OVER BZ_ZOO_QUEUE, .put = hand_over, .try_put = try_hand_over
 
-/* Waits in get. A getter that was woken has its item in the future, whatever the status says. */
-static enum bz_status wait_for_hand_over(struct bz_zoo_items *queue, struct bz_waiter *getter) {
+/* A get: takes an item at once, or waits. A getter that was woken has its item in the future,
+ * whatever the status says. */
+static enum bz_status take_or_wait(struct bz_zoo_items *queue, uint64_t *value,
+                                   struct bz_waiter *getter) {
+    if (queue->count > 0) {
+        getter->future.state = BZ_FUTURE_PENDING;
+        return bz_zoo_items_try_get(queue, value);
+    }
     enum bz_status status = bz_deque_wait(&queue->getters, getter);
     queue->handed_over -= bz_waiter_was_woken(getter);
+    *value = getter->future.value;
     return status;
 }
 
@@ -51,14 +58,9 @@ static enum bz_status wait_for_hand_over(struct bz_zoo_items *queue, struct bz_w
  * The cure: no item travels inside a waiter. A put stores the item and wakes a getter, which takes
  * it when it resumes. */
 static enum bz_status q_handoff_lost_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    if (queue->count > 0) {
-        return bz_zoo_items_try_get(queue, value);
-    }
     struct bz_waiter self;
-    enum bz_status status = wait_for_hand_over(queue, &self);
-    *value = self.future.value;
-    return status; /* the fault: if it is cancelled, the item in its future is lost */
+    /* The fault: if it is cancelled, the item in its future is lost. */
+    return take_or_wait(instance, value, &self);
 }
 
 const struct bz_queue_ops bz_zoo_ops_q_handoff_lost = {HANDING_OVER, .get = q_handoff_lost_get};
@@ -106,18 +108,14 @@ const struct bz_queue_ops bz_zoo_ops_mb_160_queue = {HANDING_OVER, .init = mb_16
  * The cure: no item travels inside a waiter, so there is nothing to put back. */
 static enum bz_status q_putback_dup_get(void *instance, uint64_t *value) {
     struct bz_zoo_items *queue = instance;
-    if (queue->count > 0) {
-        return bz_zoo_items_try_get(queue, value);
-    }
     struct bz_waiter self;
-    enum bz_status status = wait_for_hand_over(queue, &self);
+    enum bz_status status = take_or_wait(queue, value, &self);
     if (status != BZ_OK && bz_waiter_was_woken(&self)) {
         hand_to_oldest(queue, self.future.value);
         /* The fault: an else is missing here. */
         enum bz_status stored = bz_zoo_items_store_first(queue, self.future.value);
         return stored == BZ_OK ? status : stored;
     }
-    *value = self.future.value;
     return status;
 }
 
@@ -133,18 +131,14 @@ const struct bz_queue_ops bz_zoo_ops_q_putback_dup = {HANDING_OVER, .get = q_put
  * The cure: an item that was handed over counts against the bound until its receiver resumes. */
 static enum bz_status an_728_reroute_get(void *instance, uint64_t *value) {
     struct bz_zoo_items *queue = instance;
-    if (queue->count > 0) {
-        return bz_zoo_items_try_get(queue, value);
-    }
     struct bz_waiter self;
-    enum bz_status status = wait_for_hand_over(queue, &self);
+    enum bz_status status = take_or_wait(queue, value, &self);
     if (status != BZ_OK && bz_waiter_was_woken(&self) &&
         !hand_to_oldest(queue, self.future.value)) {
         /* The fault: there may be no room. */
         enum bz_status stored = bz_zoo_items_store_first(queue, self.future.value);
         return stored == BZ_OK ? status : stored;
     }
-    *value = self.future.value;
     return status;
 }
 
@@ -160,13 +154,8 @@ const struct bz_queue_ops bz_zoo_ops_an_728_reroute = {HANDING_OVER, .get = an_7
  * The cure: the item is put back, within the bound, and the cancellation is reported. See an-728.
  */
 static enum bz_status an_728_swallow_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    if (queue->count > 0) {
-        return bz_zoo_items_try_get(queue, value);
-    }
     struct bz_waiter self;
-    enum bz_status status = wait_for_hand_over(queue, &self);
-    *value = self.future.value;
+    enum bz_status status = take_or_wait(instance, value, &self);
     return bz_waiter_was_woken(&self) ? BZ_OK : status; /* the fault: even if cancelled */
 }
 

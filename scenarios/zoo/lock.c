@@ -65,17 +65,15 @@ const struct bz_permit_ops bz_zoo_ops_lock_double_grant = {BZ_ZOO_LOCK,
  *     A holds; B and C wait; B is cancelled; A releases before B has resumed: C waits forever
  *
  * The cure: wake the first waiter that is not done. */
-static enum bz_status lock_head_setresult_release(void *instance) {
-    struct bz_zoo_lock *lock = instance;
-    if (!lock->is_held) {
-        return BZ_NOT_HELD;
-    }
-    lock->is_held = false;
+static void lock_head_setresult_wake(struct bz_zoo_lock *lock) {
     struct bz_waiter *head = bz_deque_next(&lock->queue, NULL);
     if (head != NULL) {
         bz_future_set_result(&head->future, 0); /* the fault: refused if it is cancelled */
     }
-    return BZ_OK;
+}
+
+static enum bz_status lock_head_setresult_release(void *instance) {
+    return bz_zoo_lock_release_by(instance, lock_head_setresult_wake);
 }
 
 const struct bz_permit_ops bz_zoo_ops_lock_head_setresult = {
@@ -90,13 +88,8 @@ const struct bz_permit_ops bz_zoo_ops_lock_head_setresult = {
  *     A holds; B waits; A releases: until B has resumed, locked() is false
  *
  * The cure: locked() also asks whether a live waiter is in the queue, as acquire does. */
-static bool lock_locked_window_locked(void *instance) {
-    const struct bz_zoo_lock *lock = instance;
-    return lock->is_held; /* the fault: false in the window */
-}
-
-const struct bz_permit_ops bz_zoo_ops_lock_locked_window = {BZ_ZOO_LOCK,
-                                                            .locked = lock_locked_window_locked};
+const struct bz_permit_ops bz_zoo_ops_lock_locked_window = {
+    BZ_ZOO_LOCK}; /* the fault: its locked() is false in the window */
 
 /* lock-noncancel-exit: a woken waiter that leaves by anything but a cancellation keeps the wake-up.
  *
@@ -179,28 +172,11 @@ static void toy_lifo_wake(struct bz_zoo_lock *lock) {
 }
 
 static enum bz_status toy_lifo_acquire(void *instance) {
-    struct bz_zoo_lock *lock = instance;
-    if (bz_zoo_lock_try(lock)) {
-        return BZ_OK;
-    }
-    struct bz_waiter waiter;
-    enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
-    if (status == BZ_OK) {
-        lock->is_held = true;
-    } else if (bz_waiter_was_woken(&waiter)) {
-        toy_lifo_wake(lock);
-    }
-    return status;
+    return bz_zoo_lock_acquire_by(instance, toy_lifo_wake);
 }
 
 static enum bz_status toy_lifo_release(void *instance) {
-    struct bz_zoo_lock *lock = instance;
-    if (!lock->is_held) {
-        return BZ_NOT_HELD;
-    }
-    lock->is_held = false;
-    toy_lifo_wake(lock);
-    return BZ_OK;
+    return bz_zoo_lock_release_by(instance, toy_lifo_wake);
 }
 
 const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .acquire = toy_lifo_acquire,

@@ -17,29 +17,47 @@ bool bz_zoo_lock_try(struct bz_zoo_lock *lock) {
     return is_free;
 }
 
-enum bz_status bz_zoo_lock_wait(struct bz_zoo_lock *lock) {
+static void wake_oldest(struct bz_zoo_lock *lock) {
+    bz_deque_wake_oldest(&lock->queue);
+}
+
+static enum bz_status wait_for_lock(struct bz_zoo_lock *lock,
+                                    void (*wake)(struct bz_zoo_lock *lock)) {
     struct bz_waiter waiter;
     enum bz_status status = bz_deque_wait(&lock->queue, &waiter);
     if (status == BZ_OK) {
         lock->is_held = true;
     } else if (bz_waiter_was_woken(&waiter)) {
-        bz_deque_wake_oldest(&lock->queue);
+        wake(lock);
     }
     return status;
 }
 
-enum bz_status bz_zoo_lock_acquire(void *instance) {
-    return bz_zoo_lock_try(instance) ? BZ_OK : bz_zoo_lock_wait(instance);
+enum bz_status bz_zoo_lock_wait(struct bz_zoo_lock *lock) {
+    return wait_for_lock(lock, wake_oldest);
 }
 
-enum bz_status bz_zoo_lock_release(void *instance) {
-    struct bz_zoo_lock *lock = instance;
+enum bz_status bz_zoo_lock_acquire_by(struct bz_zoo_lock *lock,
+                                      void (*wake)(struct bz_zoo_lock *lock)) {
+    return bz_zoo_lock_try(lock) ? BZ_OK : wait_for_lock(lock, wake);
+}
+
+enum bz_status bz_zoo_lock_acquire(void *instance) {
+    return bz_zoo_lock_acquire_by(instance, wake_oldest);
+}
+
+enum bz_status bz_zoo_lock_release_by(struct bz_zoo_lock *lock,
+                                      void (*wake)(struct bz_zoo_lock *lock)) {
     if (!lock->is_held) {
         return BZ_NOT_HELD;
     }
     lock->is_held = false;
-    bz_deque_wake_oldest(&lock->queue);
+    wake(lock);
     return BZ_OK;
+}
+
+enum bz_status bz_zoo_lock_release(void *instance) {
+    return bz_zoo_lock_release_by(instance, wake_oldest);
 }
 
 bool bz_zoo_lock_locked(void *instance) {

@@ -46,6 +46,12 @@ void bz_zoo_lock_view(void *instance, struct bz_permit_view *view);
 bool bz_zoo_lock_try(struct bz_zoo_lock *lock);
 enum bz_status bz_zoo_lock_wait(struct bz_zoo_lock *lock);
 
+/* An acquire and a release that wake by a function of the entry's own. */
+enum bz_status bz_zoo_lock_acquire_by(struct bz_zoo_lock *lock,
+                                      void (*wake)(struct bz_zoo_lock *lock));
+enum bz_status bz_zoo_lock_release_by(struct bz_zoo_lock *lock,
+                                      void (*wake)(struct bz_zoo_lock *lock));
+
 /* --- lock that is handed over ----------------------------------------------------------------- */
 
 /* A release hands it over: the chosen waiter owns it at once, before it resumes, as with Twisted's
