@@ -9,6 +9,7 @@
 #ifndef BZ_SIM_CHOICE_PCG_H
 #define BZ_SIM_CHOICE_PCG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define BZ_PCG32_MULTIPLIER UINT64_C(6364136223846793005)
@@ -69,6 +70,15 @@ static inline uint64_t bz_seed_mix(uint64_t seed) {
     mixed = (mixed ^ (mixed >> 30u)) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed = (mixed ^ (mixed >> 27u)) * UINT64_C(0x94d049bb133111eb);
     return mixed ^ (mixed >> 31u);
+}
+
+/* A hash of a text; 0 for NULL. */
+static inline uint64_t bz_seed_mix_text(const char *text) {
+    uint64_t hash = 0;
+    for (; text != NULL && *text != '\0'; text++) {
+        hash = bz_seed_mix(hash ^ (uint8_t)*text);
+    }
+    return hash;
 }
 
 #endif

@@ -101,20 +101,29 @@ static uint32_t highest(const struct pct_state *pct, const struct bz_ready *read
     return best;
 }
 
+/* The next change of priority that is due, which is made now; NULL: there is none. */
+static struct change *next_change(struct pct_state *pct, uint32_t step) {
+    for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
+        struct change *change = &pct->changes[index];
+        if (!change->is_made && change->step <= step) {
+            change->is_made = true;
+            pct->pending--;
+            return change;
+        }
+    }
+    return NULL;
+}
+
 static uint32_t pct_next(void *state, const struct bz_ready *ready, uint32_t count, uint32_t step) {
     struct pct_state *pct = state;
     if (step > pct->unfair_until) {
         return bz_rng_next(state, ready, count, step);
     }
     uint32_t best = highest(pct, ready, count);
-    for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
-        struct change *change = &pct->changes[index];
-        if (!change->is_made && change->step <= step) {
-            change->is_made = true;
-            change->owner = ready[best].owner;
-            pct->pending--;
-            best = highest(pct, ready, count);
-        }
+    struct change *change;
+    while ((change = next_change(pct, step)) != NULL) {
+        change->owner = ready[best].owner;
+        best = highest(pct, ready, count);
     }
     return best;
 }
@@ -133,14 +142,10 @@ static struct bz_ready_place pct_next_of_many(void *state, struct bz_ready_set *
     if (step > pct->unfair_until) {
         return bz_ready_set_at_index(set, bz_rng_next(state, NULL, set->count, step));
     }
-    for (uint32_t index = 0; pct->pending > 0 && index < pct->change_count; index++) {
-        struct change *change = &pct->changes[index];
-        if (!change->is_made && change->step <= step) {
-            change->is_made = true;
-            change->owner = bz_ready_set_name(set, bz_ready_set_greatest(set).slot)->owner;
-            pct->pending--;
-            bz_ready_set_weigh_again(set, change->owner);
-        }
+    struct change *change;
+    while ((change = next_change(pct, step)) != NULL) {
+        change->owner = bz_ready_set_name(set, bz_ready_set_greatest(set).slot)->owner;
+        bz_ready_set_weigh_again(set, change->owner);
     }
     return bz_ready_set_greatest(set);
 }

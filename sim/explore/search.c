@@ -100,27 +100,10 @@ static bool run_transition(struct bz_search *search) {
 
 /* --- what it led to --------------------------------------------------------------------------- */
 
-static uint64_t text_hash(const char *text) {
-    uint64_t hash = 0;
-    for (; *text != '\0'; text++) {
-        hash = bz_seed_mix(hash ^ (uint8_t)*text);
-    }
-    return hash;
-}
-
-/* Within one program, an object's number stands for its name. */
-static struct bz_failure failure_of(const struct bz_violation *violation) {
-    struct bz_failure failure = {.violation = *violation};
-    snprintf(failure.object, sizeof failure.object, "%" PRIu32, violation->object);
-    return failure;
-}
-
 /* True if there is a finding that fails in the same way, or no room for one more. */
 static bool is_kept(const struct bz_explore_result *result, const struct bz_violation *violation) {
-    struct bz_failure failure = failure_of(violation);
     for (uint32_t index = 0; index < result->finding_count; index++) {
-        struct bz_failure known = failure_of(&result->findings[index].violation);
-        if (bz_failures_are_alike(&known, &failure)) {
+        if (bz_violations_are_alike(&result->findings[index].violation, violation)) {
             return true;
         }
     }
@@ -148,7 +131,7 @@ void bz_search_keep_finding(struct bz_search *search, const struct bz_explore_fi
     result->violations_digest +=
         is_counted(result, violation)
             ? 0
-            : bz_seed_mix(text_hash(violation->oracle) ^ bz_seed_mix(violation->object));
+            : bz_seed_mix(bz_seed_mix_text(violation->oracle) ^ bz_seed_mix(violation->object));
     uint32_t place = result->finding_count++;
     result->findings[place] = *finding;
     if (search->config->on_finding != NULL) {

@@ -21,21 +21,28 @@ static bool says_the_same(const char *a, const char *b) {
     return *a == *b;
 }
 
-static bool are_alike(const struct bz_violation *a, const char *a_object,
-                      const struct bz_violation *b, const char *b_object) {
+/* But for their objects. */
+static bool are_alike(const struct bz_violation *a, const struct bz_violation *b) {
     bool has_several = strcmp(a->oracle, "assertion") == 0 || strcmp(a->oracle, "misuse") == 0;
     return strcmp(a->oracle, b->oracle) == 0 && a->op == b->op && a->window == b->window &&
-           strncmp(a_object, b_object, BZ_TRACE_NAME_BYTES_MAX) == 0 &&
            (!has_several || says_the_same(a->message, b->message));
 }
 
+static bool is_same_name(const char *a, const char *b) {
+    return strncmp(a, b, BZ_TRACE_NAME_BYTES_MAX) == 0;
+}
+
+bool bz_violations_are_alike(const struct bz_violation *a, const struct bz_violation *b) {
+    return a->object == b->object && are_alike(a, b);
+}
+
 bool bz_failures_are_alike(const struct bz_failure *a, const struct bz_failure *b) {
-    return are_alike(&a->violation, a->object, &b->violation, b->object);
+    return is_same_name(a->object, b->object) && are_alike(&a->violation, &b->violation);
 }
 
 bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
                        const struct bz_judge *judge) {
     const struct bz_violation *got = bz_judge_violation(judge);
     const char *object = bz_judge_object_name(judge, got->object);
-    return are_alike(wanted, wanted_object, got, object == NULL ? "" : object);
+    return is_same_name(wanted_object, object == NULL ? "" : object) && are_alike(wanted, got);
 }

@@ -21,6 +21,9 @@ struct bz_failure {
 
 bool bz_failures_are_alike(const struct bz_failure *a, const struct bz_failure *b);
 
+/* The same of two runs of one program, in which an object's number stands for its name. */
+bool bz_violations_are_alike(const struct bz_violation *a, const struct bz_violation *b);
+
 /* True if the last run of the judge, which has failed, did so in this way. */
 bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
                        const struct bz_judge *judge);

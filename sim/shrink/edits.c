@@ -9,14 +9,6 @@
 
 /* --- the table of edits ----------------------------------------------------------------------- */
 
-static uint64_t label_hash(const char *label) {
-    uint64_t hash = 0;
-    for (; label != NULL && *label != '\0'; label++) {
-        hash = bz_seed_mix(hash ^ (uint8_t)*label);
-    }
-    return hash;
-}
-
 static bool is_same_choice(const struct bz_edit *a, const struct bz_edit *b) {
     bool is_same_label = a->label == NULL || b->label == NULL ? a->label == b->label
                                                               : strcmp(a->label, b->label) == 0;
@@ -27,7 +19,7 @@ static bool is_same_choice(const struct bz_edit *a, const struct bz_edit *b) {
 static uint32_t place_of(const struct bz_board *board, const struct bz_edit *edit) {
     uint64_t word = (uint64_t)edit->owner << 32u | edit->nth;
     uint64_t hash = bz_seed_mix(word ^ (uint64_t)edit->kind << 56u ^ (uint64_t)edit->part << 48u ^
-                                label_hash(edit->label));
+                                bz_seed_mix_text(edit->label));
     return (uint32_t)hash & board->table_mask;
 }
 
@@ -344,17 +336,19 @@ bool bz_edits_script(const struct bz_edits *made, struct bz_answers *script) {
     return true;
 }
 
-static int compare_numbers(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
+int bz_compare_pairs(const uint64_t (*pairs)[2], size_t count) {
+    size_t index = 0;
+    while (index < count && pairs[index][0] == pairs[index][1]) {
+        index++;
+    }
+    return index == count ? 0 : pairs[index][0] < pairs[index][1] ? -1 : 1;
 }
 
 int bz_edit_compare(const struct bz_edit *a, const struct bz_edit *b) {
-    int order = compare_numbers(a->kind, b->kind);
-    order = order != 0 ? order : compare_numbers(a->question, b->question);
-    order = order != 0 ? order : compare_numbers(a->owner, b->owner);
-    order = order != 0 ? order : compare_numbers(a->nth, b->nth);
-    order = order != 0 ? order : compare_numbers(a->part, b->part);
-    return order != 0 ? order : compare_numbers(a->value, b->value);
+    const uint64_t pairs[][2] = {{a->kind, b->kind},   {a->question, b->question},
+                                 {a->owner, b->owner}, {a->nth, b->nth},
+                                 {a->part, b->part},   {a->value, b->value}};
+    return bz_compare_pairs(pairs, sizeof pairs / sizeof pairs[0]);
 }
 
 /* --- a board that a child process shares ------------------------------------------------------ */

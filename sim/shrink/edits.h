@@ -22,6 +22,7 @@
 #define BZ_SIM_SHRINK_EDITS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sim/choice/answers.h"
@@ -127,6 +128,10 @@ static inline uint64_t bz_edits_cost(const struct bz_board *board, uint32_t step
 
 /* The script of what was made. False if it is too long for one (choice/answers.h). */
 bool bz_edits_script(const struct bz_edits *made, struct bz_answers *script);
+
+/* The first pair of unequal numbers decides: below 0 if its first number is less; 0: there is none.
+ */
+int bz_compare_pairs(const uint64_t (*pairs)[2], size_t count);
 
 /* A total order of edits, by kind, owner and so on; 0: equal. */
 int bz_edit_compare(const struct bz_edit *a, const struct bz_edit *b);

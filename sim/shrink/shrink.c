@@ -19,10 +19,6 @@
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-static int compare_numbers(uint64_t a, uint64_t b) {
-    return (a > b) - (a < b);
-}
-
 int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_edits,
                       const struct bz_shrink_size *b, const struct bz_edits *b_edits) {
     const uint64_t pairs[][2] = {{a->is_longer, b->is_longer},
@@ -36,13 +32,7 @@ int bz_shrink_compare(const struct bz_shrink_size *a, const struct bz_edits *a_e
                                  {a->steps, b->steps},
                                  {a->weight, b->weight},
                                  {a_edits->count, b_edits->count}};
-    for (size_t index = 0; index < sizeof pairs / sizeof pairs[0]; index++) {
-        int order = compare_numbers(pairs[index][0], pairs[index][1]);
-        if (order != 0) {
-            return order;
-        }
-    }
-    int order = 0;
+    int order = bz_compare_pairs(pairs, sizeof pairs / sizeof pairs[0]);
     for (uint32_t index = 0; index < a_edits->count && order == 0; index++) {
         order = bz_edit_compare(&a_edits->items[index], &b_edits->items[index]);
     }
@@ -113,8 +103,7 @@ static enum bz_run_end run(struct bz_shrinking *shrinking, const struct bz_run_s
     shrinking->result->runs++;
     shrinking->cost += shrinking->run_cost + bz_edits_cost(shrinking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
-        snprintf(shrinking->result->lack, sizeof shrinking->result->lack, "%.*s",
-                 (int)sizeof shrinking->result->lack - 1, bz_judge_error(judge));
+        bz_lack_copy(shrinking->result->lack, bz_judge_error(judge));
     }
     report_progress(shrinking);
     return end;
