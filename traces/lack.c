@@ -87,6 +87,10 @@ const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, co
     return text;
 }
 
+void bz_lack_copy(char text[BZ_LACK_BYTES], const char *sentence) {
+    snprintf(text, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1, sentence);
+}
+
 bool bz_lack_is_said(const char *message) {
     const char *begin = strstr(message, "out of ");
     return (begin != NULL && strstr(begin, " for ") != NULL) ||

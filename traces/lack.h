@@ -22,6 +22,9 @@ BZ_BEGIN_DECLS
  * function finds out: memory, mappings, address space or data. Needs no memory. Returns `text`. */
 const char *bz_lack_text(char *text, size_t text_bytes, const char *resource, const char *purpose);
 
+/* Copies a sentence, cut to fit. */
+void bz_lack_copy(char text[BZ_LACK_BYTES], const char *sentence);
+
 /* True if a message says that something ran out. */
 bool bz_lack_is_said(const char *message);
 

@@ -21,7 +21,7 @@ void bz_chunk_lack(struct bz_campaign_result *part, const char *sentence, const 
     if (sentence == NULL) {
         bz_lack_text(part->lack, sizeof part->lack, resource, purpose);
     } else {
-        snprintf(part->lack, sizeof part->lack, "%.*s", (int)sizeof part->lack - 1, sentence);
+        bz_lack_copy(part->lack, sentence);
     }
 }
 

@@ -52,26 +52,24 @@ uint32_t bz_tally_keep(struct bz_campaign_result *result, const struct bz_findin
     return place;
 }
 
-void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
-    sum->runs += part->runs;
-    sum->steps += part->steps;
-    sum->injected += part->injected;
+/* Modulo 2^64, so `times` may be -1. */
+static void add_times(struct bz_run_stats *sum, const struct bz_run_stats *part, uint64_t times) {
+    sum->runs += times * part->runs;
+    sum->steps += times * part->steps;
+    sum->injected += times * part->injected;
     for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
         for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
-            sum->windows[op][window] += part->windows[op][window];
+            sum->windows[op][window] += times * part->windows[op][window];
         }
     }
 }
 
+void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
+    add_times(sum, part, 1);
+}
+
 void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
-    sum->runs -= part->runs;
-    sum->steps -= part->steps;
-    sum->injected -= part->injected;
-    for (unsigned op = 0; op < BZ_OP_COUNT; op++) {
-        for (unsigned window = 0; window < BZ_WINDOW_COUNT; window++) {
-            sum->windows[op][window] -= part->windows[op][window];
-        }
-    }
+    add_times(sum, part, UINT64_MAX);
 }
 
 bool bz_tally_note_strikes(uint64_t *situations, const struct bz_run_mark *mark) {

@@ -113,7 +113,7 @@ static bool simplify(struct bz_search *search) {
 static bool end_for_lack(const struct bz_search *search, struct bz_explore_result *result) {
     const char *error = search == NULL ? NULL : bz_judge_error(search->world->judge);
     if (error != NULL) {
-        snprintf(result->lack, sizeof result->lack, "%.*s", (int)sizeof result->lack - 1, error);
+        bz_lack_copy(result->lack, error);
     } else {
         bz_lack_text(result->lack, sizeof result->lack, NULL, "the states of a search");
     }

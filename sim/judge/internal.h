@@ -152,6 +152,13 @@ struct bz_judge {
     struct bz_event_log *log; /* NULL before the first recording */
 };
 
+/* The run ends after this step. */
+static inline void bz_judge_stop(struct bz_judge *judge, enum bz_run_end end) {
+    judge->is_stopped = true;
+    judge->pause_at = 0;
+    judge->end = end;
+}
+
 /* Begins a run: bz_judge_run() without the source. The second begins only its choices, for a shadow
  * state that is restored from a copy. */
 void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start);

@@ -361,15 +361,26 @@ void bz_recorder_finish(struct bz_recorder *recorder) {
                                                .message = bz_trace_string(trace, message)};
 }
 
+void bz_trace_overrule(struct bz_trace *trace, const struct bz_violation *violation,
+                       const char *text) {
+    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
+    bool has_task = violation->task != 0 && violation->task <= trace->task_count;
+    fit(message, sizeof message, text);
+    trace->verdict =
+        (struct bz_trace_verdict){.result = "violation",
+                                  .oracle = fit_name(trace, violation->oracle),
+                                  .step = violation->step,
+                                  .task = has_task ? trace->tasks[violation->task - 1] : NULL,
+                                  .message = bz_trace_string(trace, message)};
+}
+
 void bz_trace_contradict(struct bz_trace *trace, const struct bz_violation *violation,
                          uint64_t digest) {
-    struct bz_trace_verdict *verdict = &trace->verdict;
+    const struct bz_trace_verdict *verdict = &trace->verdict;
     char text[2 * BZ_MESSAGE_BYTES + BZ_TRACE_TEXT_BYTES_MAX];
-    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
     bool has_passed = verdict->oracle == NULL;
     bool has_same_events = trace->digest == digest;
     char digests[80] = "has the same events";
-    bool has_task = violation->task != 0 && violation->task <= trace->task_count;
     if (!has_same_events) {
         snprintf(digests, sizeof digests, "gives digest %016" PRIx64 " instead of %016" PRIx64,
                  trace->digest, digest);
@@ -379,13 +390,7 @@ void bz_trace_contradict(struct bz_trace *trace, const struct bz_violation *viol
              "choices decides]",
              violation->message, digests, has_passed ? "passes" : "a violation of ",
              has_passed ? "" : verdict->oracle);
-    fit(message, sizeof message, text);
-    *verdict =
-        (struct bz_trace_verdict){.result = "violation",
-                                  .oracle = fit_name(trace, violation->oracle),
-                                  .step = violation->step,
-                                  .task = has_task ? trace->tasks[violation->task - 1] : NULL,
-                                  .message = bz_trace_string(trace, message)};
+    bz_trace_overrule(trace, violation, text);
 }
 
 /* --- and back --------------------------------------------------------------------------------- */

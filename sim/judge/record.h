@@ -145,6 +145,10 @@ const char *bz_recorder_task(const struct bz_recorder *recorder, uint32_t task);
 /* After the run: copies the tape, the verdict, the seed and the digest. */
 void bz_recorder_finish(struct bz_recorder *recorder);
 
+/* Makes the violation the verdict of a recording, with this message. */
+void bz_trace_overrule(struct bz_trace *trace, const struct bz_violation *violation,
+                       const char *text);
+
 /* Makes the verdict of a recording that does not confirm what it was made for: the violation that
  * the run with `digest` had, and that there was none such this time. */
 void bz_trace_contradict(struct bz_trace *trace, const struct bz_violation *violation,

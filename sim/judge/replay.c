@@ -232,8 +232,7 @@ static void report_run(struct bz_replay_report *report, const struct bz_judge *j
     report->steps = judge->step;
     report->end = judge->end;
     if (judge->end == BZ_RUN_NO_RESOURCE) {
-        snprintf(report->lack, sizeof report->lack, "%.*s", (int)sizeof report->lack - 1,
-                 judge->violation.message);
+        bz_lack_copy(report->lack, judge->violation.message);
     }
 }
 

@@ -254,18 +254,14 @@ bool bz_judge_goes_on(struct bz_judge *judge) {
 
 void bz_judge_give_up(struct bz_judge *judge) {
     if (!judge->is_stopped) {
-        judge->is_stopped = true;
-        judge->pause_at = 0;
-        judge->end = BZ_RUN_GIVEN_UP;
+        bz_judge_stop(judge, BZ_RUN_GIVEN_UP);
     }
 }
 
 void bz_judge_cut(struct bz_judge *judge, const char *why) {
     if (!judge->is_stopped) {
-        judge->is_stopped = true;
         judge->is_cut = true;
-        judge->pause_at = 0;
-        judge->end = BZ_RUN_OUT_OF_STEPS;
+        bz_judge_stop(judge, BZ_RUN_OUT_OF_STEPS);
         snprintf(judge->violation.message, sizeof judge->violation.message, "%s", why);
     }
 }

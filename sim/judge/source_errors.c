@@ -25,18 +25,14 @@ void bz_judge_refuse(struct bz_judge *judge, const char *format, ...) {
     if (bz_judge_on_refusal != NULL) {
         bz_judge_on_refusal(message + used);
     }
-    judge->is_stopped = true;
-    judge->pause_at = 0;
-    judge->end = BZ_RUN_BAD_SOURCE;
+    bz_judge_stop(judge, BZ_RUN_BAD_SOURCE);
 }
 
 void bz_judge_lacks(struct bz_judge *judge, const char *resource, const char *purpose) {
     if (judge->end != BZ_RUN_NO_RESOURCE) {
         judge->violation = (struct bz_violation){.oracle = NULL};
         bz_lack_text(judge->violation.message, BZ_LACK_BYTES, resource, purpose);
-        judge->is_stopped = true;
-        judge->pause_at = 0;
-        judge->end = BZ_RUN_NO_RESOURCE;
+        bz_judge_stop(judge, BZ_RUN_NO_RESOURCE);
     }
 }
 

@@ -99,9 +99,7 @@ static __attribute__((format(printf, 6, 0))) void violate(struct bz_judge *judge
                                        .time_ns = judge->now_ns};
     note_place(judge, violation);
     vsnprintf(violation->message, sizeof violation->message, format, arguments);
-    judge->is_stopped = true;
-    judge->pause_at = 0;
-    judge->end = BZ_RUN_VIOLATED;
+    bz_judge_stop(judge, BZ_RUN_VIOLATED);
 }
 
 void bz_judge_violate(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t number,

@@ -208,22 +208,22 @@ enum bz_status bz_sut_barrier_wait(struct bz_sut_barrier *sut, uint32_t *index) 
     return status;
 }
 
-bool bz_sut_barrier_abort(struct bz_sut_barrier *sut) {
-    if (sut->ops->abort != NULL) {
-        struct bz_judged_wakes wakes = bz_judge_barrier_break(&sut->judged, BZ_OP_ABORT);
-        sut->ops->abort(sut->instance);
+static bool break_barrier(struct bz_sut_barrier *sut, enum bz_op op,
+                          void (*operation)(void *instance)) {
+    if (operation != NULL) {
+        struct bz_judged_wakes wakes = bz_judge_barrier_break(&sut->judged, op);
+        operation(sut->instance);
         bz_judge_barrier_broken(&sut->judged, wakes);
     }
-    return sut->ops->abort != NULL;
+    return operation != NULL;
+}
+
+bool bz_sut_barrier_abort(struct bz_sut_barrier *sut) {
+    return break_barrier(sut, BZ_OP_ABORT, sut->ops->abort);
 }
 
 bool bz_sut_barrier_reset(struct bz_sut_barrier *sut) {
-    if (sut->ops->reset != NULL) {
-        struct bz_judged_wakes wakes = bz_judge_barrier_break(&sut->judged, BZ_OP_RESET);
-        sut->ops->reset(sut->instance);
-        bz_judge_barrier_broken(&sut->judged, wakes);
-    }
-    return sut->ops->reset != NULL;
+    return break_barrier(sut, BZ_OP_RESET, sut->ops->reset);
 }
 
 /* --- queue ------------------------------------------------------------------------------------ */

@@ -202,10 +202,9 @@ static bool measure_in(struct bz_program *program, struct bz_world **world,
     if (program->profile.steps == 0) {
         const char *error = bz_judge_error((*world)->judge);
         bool is_stopped = bz_judge_verdict((*world)->judge) == BZ_RUN_GIVEN_UP;
-        snprintf(lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
-                 error != NULL ? error
-                 : is_stopped  ? ""
-                               : "the program cannot be measured");
+        bz_lack_copy(lack, error != NULL ? error
+                           : is_stopped  ? ""
+                                         : "the program cannot be measured");
     }
     if (state != BZ_CHILD_DONE) { /* what died may have left it in any state */
         bz_world_destroy(*world);

@@ -214,8 +214,7 @@ bool bz_record(const struct bz_program *given, uint64_t seed, struct bz_trace *t
     if (set_up(&light, &unstopped, report, NULL, 0)) {
         struct bz_judge *judge = light.place.world->judge;
         if (bz_program_run(&unstopped, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
-            snprintf(report->lack, sizeof report->lack, "%.*s", (int)sizeof report->lack - 1,
-                     bz_judge_error(judge));
+            bz_lack_copy(report->lack, bz_judge_error(judge));
         } else {
             struct bz_kept_run run;
             bz_judge_keep(judge, &run);

@@ -9,9 +9,8 @@
 #include "sim/session/stop.h"
 #include "traces/text.h"
 
-/* Returns false. */
-__attribute__((format(printf, 3, 4))) static bool
-report(const struct bz_kept_findings *kept, enum bz_trouble trouble, const char *format, ...) {
+bool bz_findings_report(const struct bz_kept_findings *kept, enum bz_trouble trouble,
+                        const char *format, ...) {
     char message[BZ_ERROR_BYTES];
     va_list arguments;
     va_start(arguments, format);
@@ -27,7 +26,7 @@ static bool write_trace(const struct bz_kept_findings *kept, const struct bz_tra
     char error[BZ_ERROR_BYTES];
     return kept->folder == NULL ||
            bz_folder_write_trace(trace, seed, kind, kept->folder, path, error, sizeof error) ||
-           report(kept, BZ_TROUBLE_FILE, "%s", error);
+           bz_findings_report(kept, BZ_TROUBLE_FILE, "%s", error);
 }
 
 /* Without memory for its trace, a finding keeps its verdict and its token. */
@@ -38,17 +37,6 @@ static void keep_verdict(struct bz_trace *trace, const struct bz_finding *findin
                                                .oracle = finding->violation.oracle,
                                                .step = finding->violation.step,
                                                .message = finding->violation.message};
-}
-
-/* The two runs of the recording may be equal, and say less than those of the campaign anyway. */
-static void keep_nondeterminism(struct bz_trace *trace, const struct bz_violation *violation) {
-    bool is_task = violation->task > 0 && violation->task <= trace->task_count;
-    trace->verdict =
-        (struct bz_trace_verdict){.result = "violation",
-                                  .oracle = violation->oracle,
-                                  .step = violation->step,
-                                  .task = is_task ? trace->tasks[violation->task - 1] : NULL,
-                                  .message = bz_trace_string(trace, violation->message)};
 }
 
 static bool is_confirmed(const struct bz_trace *trace, const struct bz_finding *finding) {
@@ -63,21 +51,23 @@ static bool record(const struct bz_kept_findings *kept, struct bz_kept_finding *
     struct bz_replay_report report_of_run;
     if (!bz_record(&item->program, finding->seed, &item->trace, &report_of_run)) {
         keep_verdict(&item->trace, finding);
-        return report(kept, BZ_TROUBLE_LACK,
-                      "the finding of seed 0x%" PRIx64 " was not recorded: %s", finding->seed,
-                      report_of_run.lack);
+        return bz_findings_report(kept, BZ_TROUBLE_LACK,
+                                  "the finding of seed 0x%" PRIx64 " was not recorded: %s",
+                                  finding->seed, report_of_run.lack);
     }
     memcpy(item->failure.object, report_of_run.object, sizeof report_of_run.object);
     if (strcmp(finding->violation.oracle, "nondeterminism") == 0) {
-        keep_nondeterminism(&item->trace, &finding->violation);
+        /* The two runs of the recording may be equal, and say less than those of the campaign. */
+        bz_trace_overrule(&item->trace, &finding->violation, finding->violation.message);
     } else if (!is_confirmed(&item->trace, finding)) {
         bz_trace_contradict(&item->trace, &finding->violation, finding->digest);
     }
     if (kept->folder != NULL && item->trace.event_count == BZ_TRACE_EVENTS_MAX) {
-        return report(kept, BZ_TROUBLE_FILE,
-                      "the run of seed 0x%" PRIx64 " has more than the %u events that a trace "
-                      "may have; its token replays it",
-                      finding->seed, BZ_TRACE_EVENTS_MAX);
+        return bz_findings_report(kept, BZ_TROUBLE_FILE,
+                                  "the run of seed 0x%" PRIx64
+                                  " has more than the %u events that a trace "
+                                  "may have; its token replays it",
+                                  finding->seed, BZ_TRACE_EVENTS_MAX);
     }
     return write_trace(kept, &item->trace, finding->seed, "", item->path);
 }
@@ -146,7 +136,8 @@ static bool shrink(const struct bz_kept_findings *kept, const struct bz_program 
         bz_trace_init(small);
     }
     if (result->lack[0] != '\0') {
-        (void)report(kept, BZ_TROUBLE_LACK, "a finding was not shrunk: %s", result->lack);
+        (void)bz_findings_report(kept, BZ_TROUBLE_LACK, "a finding was not shrunk: %s",
+                                 result->lack);
     }
     return is_shrunk;
 }
@@ -209,7 +200,7 @@ static void keep_witness(const struct bz_kept_findings *kept, struct bz_kept_fin
     bz_token_format(&witness->program, witness->finding.seed, witness->finding.digest,
                     item->fifo.token, sizeof item->fifo.token);
     if (!bz_record(&witness->program, witness->finding.seed, &trace, &report_of_run)) {
-        (void)report(kept, BZ_TROUBLE_LACK, "%s", report_of_run.lack);
+        (void)bz_findings_report(kept, BZ_TROUBLE_LACK, "%s", report_of_run.lack);
     } else if (!is_confirmed(&trace, &witness->finding)) {
         item->fifo.token[0] = '\0'; /* no witness: it does not come again */
     } else {
@@ -261,7 +252,7 @@ void bz_findings_search_witness(struct bz_kept_findings *kept, uint32_t place) {
     bool is_ok = search_programs(kept, item, &witness);
     bool is_time_over = bz_time_limit_end();
     if (!is_ok) {
-        (void)report(kept, BZ_TROUBLE_LACK, "%s", witness.lack);
+        (void)bz_findings_report(kept, BZ_TROUBLE_LACK, "%s", witness.lack);
         return;
     }
     item->fifo.is_searched = witness.is_searched && bz_interrupt_requested == 0;

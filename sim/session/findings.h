@@ -66,6 +66,10 @@ struct bz_kept_findings {
     void *context;
 };
 
+/* Passes a message on to kept->on_trouble(). Returns false. */
+bool bz_findings_report(const struct bz_kept_findings *kept, enum bz_trouble trouble,
+                        const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 /* Records a finding as the `place`-th of `kept`, which grows by one or replaces an earlier one, and
  * writes its trace. An existing file with other content is kept, and the name gets a number. False
  * after on_trouble(). */

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +22,7 @@
 #define MANY_CANCELS 8u
 #define SECOND_NS UINT64_C(1000000000)
 
-/* Returns false. */
-__attribute__((format(printf, 2, 3))) static bool refuse(const struct bz_fuzz *fuzz,
-                                                         const char *format, ...) {
-    char message[BZ_ERROR_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    fuzz->kept.on_trouble(fuzz->kept.context, BZ_TROUBLE_FILE, message);
-    return false;
-}
+#define REFUSE(fuzz, ...) bz_findings_report(&(fuzz)->kept, BZ_TROUBLE_FILE, __VA_ARGS__)
 
 static void save(const struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
                  const struct bz_campaign_state *state, bool is_last) {
@@ -51,7 +40,7 @@ struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_p
         }
     }
     if (fuzz->target_count == BZ_FUZZ_TARGETS_MAX) {
-        (void)refuse(fuzz, "more than %u targets (pairs of a scenario and a variant)",
+        (void)REFUSE(fuzz, "more than %u targets (pairs of a scenario and a variant)",
                      BZ_FUZZ_TARGETS_MAX);
         return NULL;
     }
@@ -64,7 +53,7 @@ struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_p
 /* With the next number in the folder. `is_there`: whether its file is. NULL after a message. */
 static struct bz_fuzz_arm *add_arm(struct bz_fuzz *fuzz, bool *is_there) {
     if (fuzz->arm_count == BZ_FUZZ_ARMS_MAX) {
-        (void)refuse(fuzz, "more than %u arms", BZ_FUZZ_ARMS_MAX);
+        (void)REFUSE(fuzz, "more than %u arms", BZ_FUZZ_ARMS_MAX);
         return NULL;
     }
     struct bz_fuzz_arm *arm = bz_lack_check(calloc(1, sizeof *arm), "an arm");
@@ -136,13 +125,13 @@ static bool open_folder(struct bz_fuzz *fuzz, const char *path, const char *opti
     for (size_t part = 0; part < 3; part++) {
         snprintf(fuzz->folders[part], PATH_MAX, "%.*s%s", PATH_MAX - 300, path, parts[part]);
         if (!bz_folder_prepare(fuzz->folders[part], error, sizeof error)) {
-            return refuse(fuzz, "%s", error);
+            return REFUSE(fuzz, "%s", error);
         }
     }
     fuzz->kept.folder = fuzz->folders[1];
     int lock = open(fuzz->folders[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK ||
-           refuse(fuzz, "--%s: another process runs the campaign of '%s'", option, path);
+           REFUSE(fuzz, "--%s: another process runs the campaign of '%s'", option, path);
 }
 
 /* True if the folder has a campaign, also one of `run`; the path of its first checkpoint. */
@@ -164,7 +153,7 @@ bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fu
     struct bz_work_file first;
     bool is_ok = open_folder(fuzz, folder, "out");
     if (is_ok && has_campaign(folder, &first)) {
-        is_ok = refuse(fuzz,
+        is_ok = REFUSE(fuzz,
                        "--out: '%s' already has a campaign: continue it with --resume, or choose "
                        "another folder",
                        folder);
@@ -193,7 +182,7 @@ static bool read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_ca
         is_ok = bz_checkpoint_check_code(&arm->job, state, arm->file.path, error, sizeof error);
     }
     if (!is_ok) {
-        return refuse(fuzz, "%s", error);
+        return REFUSE(fuzz, "%s", error);
     }
     arm->target = bz_fuzz_target_of(fuzz, &arm->job.program);
     bz_tally_sum_up(state);
@@ -207,10 +196,10 @@ static bool read_arm(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm, struct bz_ca
 bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
     struct bz_work_file first;
     if (!has_campaign(folder, &first)) {
-        return refuse(fuzz, "--resume: there is no '%s': 'fuzz --out' writes one", first.path);
+        return REFUSE(fuzz, "--resume: there is no '%s': 'fuzz --out' writes one", first.path);
     }
     if (!has_corpus(folder)) {
-        return refuse(fuzz, "--resume: '%s' is of another command: use 'run --resume %s'",
+        return REFUSE(fuzz, "--resume: '%s' is of another command: use 'run --resume %s'",
                       first.path, folder);
     }
     struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
@@ -368,7 +357,7 @@ static void on_run(void *context, const struct bz_run_mark *mark) {
         fuzz->has_failed = !bz_folder_write_trace(&trace, mark->seed, "", fuzz->folders[2], path,
                                                   error, sizeof error);
         if (fuzz->has_failed) {
-            (void)refuse(fuzz, "%s", error);
+            (void)REFUSE(fuzz, "%s", error);
         }
     }
     bz_trace_fini(&trace);
@@ -420,7 +409,7 @@ static bool read_state(const struct bz_fuzz *fuzz, const struct bz_fuzz_arm *arm
                  bz_checkpoint_load(&job, state, fuzz->catalog, &arm->file, error, sizeof error);
     state->distinct.capacity = DISTINCT_KEPT;
     state->handoffs.capacity = DISTINCT_KEPT;
-    return is_ok || refuse(fuzz, "%s", error);
+    return is_ok || REFUSE(fuzz, "%s", error);
 }
 
 /* The parts that an arm needs for a slice. */

@@ -28,7 +28,6 @@ static void name_run(struct bz_stored_failure *failure, const struct bz_program 
 /* Takes over the record of the run: after a strict replay that is the trace. */
 static void keep_failed(struct bz_stored *stored, const char *path, struct bz_trace *trace,
                         struct bz_carry *carry) {
-    const struct bz_trace_verdict *verdict = carry->verdict;
     if (stored->failed >= BZ_STORED_MAX) {
         return;
     }
@@ -36,14 +35,8 @@ static void keep_failed(struct bz_stored *stored, const char *path, struct bz_tr
     *failure = (struct bz_stored_failure){
         .is_as_recorded = carry->result == BZ_CARRY_FAILS,
         .is_same_run = carry->is_strict || (carry->record.digest == trace->digest &&
-                                            strcmp(carry->record.variant, trace->variant) == 0),
-        .step = verdict->step};
+                                            strcmp(carry->record.variant, trace->variant) == 0)};
     snprintf(failure->path, sizeof failure->path, "%s", path);
-    snprintf(failure->oracle, sizeof failure->oracle, "%s", verdict->oracle);
-    snprintf(failure->object, sizeof failure->object, "%s",
-             verdict->object != NULL ? verdict->object : "");
-    snprintf(failure->message, sizeof failure->message, "%s",
-             verdict->message != NULL ? verdict->message : "");
     struct bz_trace *record = carry->is_strict ? trace : &carry->record;
     failure->record = *record; /* with all that it owns */
     bz_trace_init(record);

@@ -32,11 +32,7 @@ struct bz_stored_failure {
     bool is_as_recorded;        /* the same oracle and object */
     bool is_same_run;           /* as the trace has it: a replay needs no --variant */
     char token[BZ_TOKEN_BYTES]; /* of the run; empty: only the trace leads to it */
-    char oracle[BZ_TRACE_NAME_BYTES_MAX + 1];
-    char object[BZ_TRACE_NAME_BYTES_MAX + 1]; /* empty: none */
-    char message[BZ_TRACE_TEXT_BYTES_MAX + 1];
-    uint64_t step;
-    struct bz_trace record; /* of the run */
+    struct bz_trace record;     /* of the run, with its verdict */
 };
 
 struct bz_stored {

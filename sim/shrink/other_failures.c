@@ -43,8 +43,7 @@ static bool probe(struct bz_shrinking *shrinking, uint64_t seed, struct bz_shrin
     enum bz_run_end end = bz_program_run_from(&trial->program, trial->world, &start);
     shrinking->cost += shrinking->run_cost + bz_judge_steps(judge);
     if (end == BZ_RUN_NO_RESOURCE) {
-        snprintf(shrinking->result->lack, BZ_LACK_BYTES, "%.*s", (int)BZ_LACK_BYTES - 1,
-                 bz_judge_error(judge));
+        bz_lack_copy(shrinking->result->lack, bz_judge_error(judge));
     }
     if (end != BZ_RUN_VIOLATED || strcmp(judge->violation.oracle, shrinking->wanted.oracle) != 0) {
         return false;

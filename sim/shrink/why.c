@@ -43,8 +43,7 @@ static enum bz_run_end run(struct asking *asking, uint64_t seed) {
     asking->why->runs++;
     asking->cost += bz_edits_cost(asking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
-        snprintf(asking->why->lack, sizeof asking->why->lack, "%.*s",
-                 (int)sizeof asking->why->lack - 1, bz_judge_error(judge));
+        bz_lack_copy(asking->why->lack, bz_judge_error(judge));
     }
     return end;
 }

@@ -13,6 +13,7 @@
 #include "tools/report/stored_report.h"
 #include "tools/show/show.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 /* --- text that is printed elsewhere ----------------------------------------------------------- */
 
@@ -252,10 +253,11 @@ static void add_stored(struct bz_outcome *outcome, const struct bz_stored *store
                        const struct bz_program *program) {
     for (uint64_t index = 0; index < stored->failed && index < BZ_STORED_MAX; index++) {
         const struct bz_stored_failure *failure = &stored->failures[index];
-        struct bz_case *one = bz_outcome_case(outcome, BZ_CASE_FAILED, failure->oracle);
+        struct bz_case *one =
+            bz_outcome_case(outcome, BZ_CASE_FAILED, failure->record.verdict.oracle);
         bz_text_add(&one->name, "%s: stored trace %s", bz_outcome_text(&outcome->title),
                     failure->path);
-        bz_text_add(&one->message, "%s", failure->message);
+        bz_text_add(&one->message, "%s", bz_or(failure->record.verdict.message, ""));
         bz_stored_add_command(&one->command, failure, program);
         bz_text_add(&one->trace, "%s", failure->path);
         bz_cases_add_run(one, &failure->record, program->variant);

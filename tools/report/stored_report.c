@@ -8,6 +8,7 @@
 #include "tools/plugin/plugins.h"
 #include "tools/report/diagnosis.h"
 #include "tools/report/report.h"
+#include "traces/text.h"
 
 /* --- one schedule ----------------------------------------------------------------------------- */
 
@@ -131,12 +132,12 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
                        const struct bz_program *program, bool is_quiet) {
     if (stored->failed > 0) {
         const struct bz_stored_failure *first = &stored->failures[0];
-        (void)bz_cli_fail(name, BZ_EXIT_OK,
-                          "%" PRIu64 " stored trace%s of %s still fail%s: %s, step %" PRIu64
-                          " of '%s'%s",
-                          stored->failed, stored->failed == 1 ? "" : "s", program->scenario->name,
-                          stored->failed == 1 ? "s" : "", first->oracle, first->step, first->path,
-                          stored->failed == 1 ? "" : " is the first");
+        (void)bz_cli_fail(
+            name, BZ_EXIT_OK,
+            "%" PRIu64 " stored trace%s of %s still fail%s: %s, step %" PRIu64 " of '%s'%s",
+            stored->failed, stored->failed == 1 ? "" : "s", program->scenario->name,
+            stored->failed == 1 ? "s" : "", first->record.verdict.oracle,
+            first->record.verdict.step, first->path, stored->failed == 1 ? "" : " is the first");
     }
     if (is_quiet) {
         return;
@@ -178,16 +179,18 @@ void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure 
 static void print_failure(const struct bz_stored_failure *failure, const struct bz_program *program,
                           bool has_timeline) {
     struct bz_text command = {0};
-    bool has_object = failure->object[0] != '\0';
+    const struct bz_trace_verdict *verdict = &failure->record.verdict;
+    bool has_object = verdict->object != NULL;
     printf("stored trace %s fails%s: %s%s%s%s at step %" PRIu64 "\n", failure->path,
-           failure->is_as_recorded ? " as recorded" : "", failure->oracle,
-           has_object ? " of '" : "", failure->object, has_object ? "'" : "", failure->step);
+           failure->is_as_recorded ? " as recorded" : "", verdict->oracle,
+           has_object ? " of '" : "", bz_or(verdict->object, ""), has_object ? "'" : "",
+           verdict->step);
     if (has_timeline) {
         printf("\n");
         bz_diagnosis_print(
             stdout, &(struct bz_diagnosis){.trace = &failure->record, .variant = program->variant});
     } else {
-        printf("  %s\n", failure->message);
+        printf("  %s\n", bz_or(verdict->message, ""));
     }
     bz_stored_add_command(&command, failure, program);
     printf("  replay  %s\n\n", command.bytes);
@@ -227,14 +230,15 @@ void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, 
     struct bz_json *array = bz_json_add_array(root, "failures");
     for (uint64_t index = 0; index < kept(stored); index++) {
         const struct bz_stored_failure *failure = &stored->failures[index];
+        const struct bz_trace_verdict *verdict = &failure->record.verdict;
         struct bz_json *item = bz_json_append_object(array);
         bz_json_add_string(item, "trace", failure->path);
         bz_json_add_hex(item, "seed", failure->record.seed);
         bz_json_add_text(item, "token", failure->token);
         bz_json_add_bool(item, "as_recorded", failure->is_as_recorded);
-        bz_json_add_string(item, "oracle", failure->oracle);
-        bz_json_add_string(item, "object", failure->object[0] != '\0' ? failure->object : NULL);
-        bz_json_add_number(item, "step", failure->step);
-        bz_json_add_string(item, "message", failure->message);
+        bz_json_add_string(item, "oracle", verdict->oracle);
+        bz_json_add_string(item, "object", verdict->object);
+        bz_json_add_number(item, "step", verdict->step);
+        bz_json_add_string(item, "message", bz_or(verdict->message, ""));
     }
 }
