@@ -25,8 +25,8 @@ const struct bz_gone bz_gone[] = {
     {"completion", NULL, "zsh",
      "put 'autoload -U bashcompinit && bashcompinit' and 'eval \"$(buzzer completion bash)\"' into "
      ".zshrc"},
-    {"bench", "scale", NULL, "use 'buzzer-lab scale', in the build folder"},
-    {"bench", "most", NULL, "use 'buzzer-lab scale --most N', in the build folder"},
+    {"bench", "scale", NULL, "use 'tools/lab/scale', in the source"},
+    {"bench", "most", NULL, "use 'tools/lab/scale --most N', in the source"},
     {"mutants", NULL, NULL, "use 'tools/dev nightly mutants', in the source"},
     {"lockstep", NULL, NULL, "use 'buzzer-lab lockstep', in the build folder"},
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},

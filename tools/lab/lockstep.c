@@ -1,4 +1,4 @@
-/* buzzer-lab lockstep: the same drawn programs on a reference in C and in the real interpreter,
+/* The program buzzer-lab, with one command. lockstep: the same drawn programs on a reference in C and in the real interpreter,
  * step by step. tools/lab/README.md says what is compared. */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,6 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/lab/lab.h"
 #include "tools/lab/lockstep/partner.h"
 #include "tools/lab/lockstep/reference.h"
 #include "tools/lab/lockstep/side.h"
@@ -416,7 +415,7 @@ static int finish(struct lockstep *lockstep) {
                                                                            : BZ_EXIT_OK;
 }
 
-int bz_command_lockstep(int argc, char **argv) {
+static int command_lockstep(int argc, char **argv) {
     struct lockstep *lockstep = bz_lack_check(calloc(1, sizeof *lockstep), "the command");
     const struct bz_syntax syntax = {
         .options = options,
@@ -426,7 +425,7 @@ int bz_command_lockstep(int argc, char **argv) {
             "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13, twisted) and in "
             "the real interpreter, under the same choices, and compares every step: the handle "
             "that runs, its events, the ready queue, the timers, every task, and every waiter of "
-            "every primitive. Shrinks the first difference and shows both sides.\v"
+            "every primitive. Shrinks the first difference and shows both sides. "
             "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
             "2 no such interpreter, no Python, no reference for its version, or no Twisted; 4 a "
             "window was never hit, or an operation never returned; 5 interrupted; 70 the "
@@ -454,4 +453,15 @@ int bz_command_lockstep(int argc, char **argv) {
     }
     free(lockstep);
     return code;
+}
+
+static const struct bz_command commands[] = {
+    {"lockstep", "compare a reference with the real interpreter, step by step", command_lockstep},
+    {0},
+};
+
+int main(int argc, char **argv) {
+    bz_commands = commands;
+    bz_caller.program = "buzzer-lab";
+    return bz_cli_main(argc, argv);
 }
