@@ -25,21 +25,16 @@ static void write_header(const struct bz_program *program, struct bz_trace *trac
     trace->scenario = bz_trace_string(trace, program->scenario->name);
     trace->variant = bz_trace_string(trace, program->variant->name);
     trace->strategy = program->strategy->name;
-    char value[BZ_SETTING_BYTES];
-    bool is_default;
-    const char *name;
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
         const struct bz_setting *setting = bz_settings;
-        while (setting->name != NULL && strcmp(setting->name, name) != 0) {
+        while (setting->name != NULL && strcmp(setting->name, item.name) != 0) {
             setting++;
         }
         if (setting->trace_offset != 0) {
-            plus_to_comma(value);
-            *member_of(trace, setting) = bz_trace_string(trace, value);
-        } else if (!setting->is_late || !is_default) { /* a parameter has the empty last one */
-            bz_trace_add_param(trace, name, value);
+            plus_to_comma(item.value);
+            *member_of(trace, setting) = bz_trace_string(trace, item.value);
+        } else if (!setting->is_late || !item.is_default) { /* a parameter has the empty last one */
+            bz_trace_add_param(trace, item.name, item.value);
         }
     }
 }

@@ -515,29 +515,31 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
     return unknown_setting(program, name, error, error_bytes);
 }
 
-const char *bz_program_setting(const struct bz_program *program, unsigned index, char *value,
-                               size_t value_bytes, bool *is_default) {
+bool bz_program_next_setting(const struct bz_program *program, struct bz_setting_text *next) {
     uint32_t params = param_count(program);
     uint32_t before = before_params(program);
+    unsigned index = next->index++;
     if (index >= before && index < before + params) {
         const struct bz_param *param = &program->scenario->params[index - before];
         int64_t number = program->args.values[index - before];
-        *is_default = number == param->value;
-        snprintf(value, value_bytes, "%" PRId64, number);
-        return param->name;
+        next->name = param->name;
+        next->is_default = number == param->value;
+        snprintf(next->value, sizeof next->value, "%" PRId64, number);
+        return true;
     }
     struct bz_program usual;
     bz_program_init(&usual, program->scenario, program->variant, program->strategy);
     index -= index >= before ? params : 0;
     for (const struct bz_setting *setting = bz_settings; setting->name != NULL; setting++) {
-        setting->print(setting, program, value, value_bytes);
-        if (value[0] != '\0' && index-- == 0) {
-            *is_default =
+        setting->print(setting, program, next->value, sizeof next->value);
+        if (next->value[0] != '\0' && index-- == 0) {
+            next->name = setting->name;
+            next->is_default =
                 memcmp(field_of(setting, program), field_of(setting, &usual), setting->bytes) == 0;
-            return setting->name;
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* True if "name=" starts one of the settings before `end`. */

@@ -48,9 +48,17 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
 bool bz_program_set_list(struct bz_program *program, const char *list, char *error,
                          size_t error_bytes);
 
-/* The index-th setting of the program as text: its name, its value in `value`, and whether it is
- * the default. NULL after the last. The order is fixed. */
-const char *bz_program_setting(const struct bz_program *program, unsigned index, char *value,
-                               size_t value_bytes, bool *is_default);
+/* A setting of a program as text. */
+struct bz_setting_text {
+    unsigned index; /* of the next one */
+    const char *name;
+    char value[BZ_SETTING_BYTES];
+    bool is_default;
+};
+
+/* The next setting of the program, in a fixed order. False after the last.
+ *
+ *     for (struct bz_setting_text setting = {0}; bz_program_next_setting(program, &setting);) */
+bool bz_program_next_setting(const struct bz_program *program, struct bz_setting_text *setting);
 
 #endif

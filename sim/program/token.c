@@ -6,18 +6,13 @@
 
 const char *bz_token_format(const struct bz_program *program, uint64_t seed, uint64_t digest,
                             char *buffer, size_t size_bytes) {
-    char value[BZ_SETTING_BYTES];
     const char *separator = ":";
-    const char *name;
-    bool is_default;
     snprintf(buffer, size_bytes, "%s:%s:%s:0x%" PRIx64, program->scenario->name,
              program->variant->name, program->strategy->name, seed);
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
         size_t used = strlen(buffer);
-        if (!is_default) {
-            snprintf(buffer + used, size_bytes - used, "%s%s=%s", separator, name, value);
+        if (!item.is_default) {
+            snprintf(buffer + used, size_bytes - used, "%s%s=%s", separator, item.name, item.value);
             separator = ",";
         }
     }

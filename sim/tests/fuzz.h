@@ -49,15 +49,10 @@ static inline void fuzz_check_message(const char *message) {
 
 /* All settings of a program, one name=value after the other. */
 static inline void fuzz_print_settings(const struct bz_program *program, char *text, size_t bytes) {
-    char value[BZ_SETTING_BYTES];
-    bool is_default;
-    const char *name;
     text[0] = '\0';
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
         size_t used = strlen(text);
-        snprintf(text + used, bytes - used, "%s%s=%s", used == 0 ? "" : ",", name, value);
+        snprintf(text + used, bytes - used, "%s%s=%s", used == 0 ? "" : ",", item.name, item.value);
     }
 }
 

@@ -140,6 +140,17 @@ int bz_named_run_load_failing(struct bz_named_run *run, const char *command, con
                : bz_cli_fail(command, BZ_EXIT_USAGE, "the run has no violation");
 }
 
+int bz_named_run_replay_leniently(struct bz_named_run *run, const char *command,
+                                  struct bz_trace *record) {
+    char error[BZ_ERROR_BYTES];
+    if (bz_replay_lenient(&run->trace, &run->program, NULL, record, &run->report, error,
+                          sizeof error)) {
+        return BZ_EXIT_OK;
+    }
+    bool is_lack = run->report.lack[0] != '\0';
+    return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
+}
+
 void bz_named_run_fini(struct bz_named_run *run) {
     bz_trace_fini(&run->trace);
 }

@@ -39,6 +39,11 @@ int bz_named_run_load_failing(struct bz_named_run *run, const char *command, con
 int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
                       const char *variant);
 
+/* Plays the choices of the run on its program, which may be of another variant, and records that
+ * run: `report` is about it. An exit code likewise. */
+int bz_named_run_replay_leniently(struct bz_named_run *run, const char *command,
+                                  struct bz_trace *record);
+
 void bz_named_run_fini(struct bz_named_run *run);
 
 /* Why the run diverged, as a clause for people: another version, an edited file, or changed code.

@@ -58,18 +58,10 @@ static void check_options(struct bz_parse *state, void *target) {
 
 static int load_leniently(struct diff *diff) {
     struct bz_named_run *run = &diff->runs[1];
-    char error[BZ_ERROR_BYTES];
     int code = bz_named_run_load_for(run, diff->name, diff->inputs[0], diff->variant);
-    if (code != BZ_EXIT_OK) {
-        return code;
-    }
     diff->traces[1] = &diff->record;
-    if (bz_replay_lenient(&run->trace, &run->program, NULL, &diff->record, &run->report, error,
-                          sizeof error)) {
-        return BZ_EXIT_OK;
-    }
-    bool is_lack = run->report.lack[0] != '\0';
-    return bz_cli_fail(diff->name, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
+    return code == BZ_EXIT_OK ? bz_named_run_replay_leniently(run, diff->name, &diff->record)
+                              : code;
 }
 
 /* A file that does not replay is compared as it is; a token that does not is another run. */

@@ -109,18 +109,6 @@ static void check_options(struct bz_parse *state, void *target) {
     }
 }
 
-/* Applies the choices of the trace to the program, which may be of another variant. */
-static int replay_leniently(struct replay *replay) {
-    struct bz_named_run *run = &replay->run;
-    char error[BZ_ERROR_BYTES];
-    if (bz_replay_lenient(&run->trace, &run->program, NULL, &replay->record, &run->report, error,
-                          sizeof error)) {
-        return BZ_EXIT_OK;
-    }
-    bool is_lack = run->report.lack[0] != '\0';
-    return bz_cli_fail(replay->name, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
-}
-
 /* --- the result ------------------------------------------------------------------------------- */
 
 /* Waits for Enter. False if the user wants no more stops. */
@@ -264,7 +252,9 @@ static int write_trace(struct replay *replay) {
         return BZ_EXIT_OK; /* the exit status says so */
     }
     uint64_t digest = report->digest;
-    int code = is_strict ? replay_leniently(replay) : BZ_EXIT_OK;
+    int code = is_strict
+                   ? bz_named_run_replay_leniently(&replay->run, replay->name, &replay->record)
+                   : BZ_EXIT_OK;
     if (code == BZ_EXIT_OK && replay->record.digest != digest) {
         return bz_cli_fail(replay->name, BZ_EXIT_DIVERGED,
                            "'%s' was not written: another run of the same choices differs",
@@ -345,7 +335,7 @@ static int run_replay(struct replay *replay) {
     code = code == BZ_EXIT_OK ? check_plugin(replay) : code;
     code = code == BZ_EXIT_OK ? check_runtime(replay) : code;
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
-        code = replay_leniently(replay);
+        code = bz_named_run_replay_leniently(&replay->run, replay->name, &replay->record);
     }
     if (code == BZ_EXIT_OK && bz_stepper != NULL && wants_stepper(replay)) {
         code = bz_stepper(replay->name, &replay->run);

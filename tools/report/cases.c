@@ -37,18 +37,13 @@ static void end_capture(struct capture *capture, struct bz_text *text) {
 /* --- what campaigns and searches share -------------------------------------------------------- */
 
 static void add_title(struct bz_text *text, const struct bz_program *program, bool has_strategy) {
-    char value[BZ_ERROR_BYTES];
-    bool is_default;
-    const char *name;
     bz_text_add(text, "%s", program->variant->name);
     if (has_strategy && strcmp(program->strategy->name, "portfolio") != 0) {
         bz_text_add(text, " strategy=%s", program->strategy->name);
     }
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
-        if (!is_default) {
-            bz_text_add(text, " %s=%s", name, value);
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
+        if (!item.is_default) {
+            bz_text_add(text, " %s=%s", item.name, item.value);
         }
     }
 }
@@ -66,9 +61,6 @@ int bz_cases_name(const struct bz_ci *ci, const struct bz_program *program, bool
 
 static void begin(struct bz_outcome *outcome, const char *command, const struct bz_program *program,
                   bool has_strategy) {
-    char value[BZ_ERROR_BYTES];
-    bool is_default;
-    const char *name;
     bz_outcome_init(outcome, command);
     bz_text_add(&outcome->suite, "%s", program->scenario->name);
     add_title(&outcome->title, program, has_strategy);
@@ -77,10 +69,8 @@ static void begin(struct bz_outcome *outcome, const char *command, const struct 
     if (has_strategy) {
         bz_outcome_property(outcome, "strategy", "%s", program->strategy->name);
     }
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
-        bz_outcome_property(outcome, name, "%s", value);
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
+        bz_outcome_property(outcome, item.name, "%s", item.value);
     }
 }
 

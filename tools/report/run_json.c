@@ -31,18 +31,13 @@ void bz_json_add_text(struct bz_json *object, const char *key, const char *text)
 }
 
 void bz_json_add_program(struct bz_json *object, const struct bz_program *program) {
-    char value[BZ_ERROR_BYTES];
-    bool is_default;
-    const char *name;
     bz_json_add_string(object, "scenario", program->scenario->name);
     bz_json_add_string(object, "variant", program->variant->name);
     bz_json_add_string(object, "strategy", program->strategy->name);
     bz_json_add_string(object, "order", bz_order_name(program->order));
     struct bz_json *settings = bz_json_add_object(object, "settings");
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
-        bz_json_add_string(settings, name, value);
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
+        bz_json_add_string(settings, item.name, item.value);
     }
 }
 

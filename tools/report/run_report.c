@@ -14,17 +14,12 @@
 #include "traces/text.h"
 
 void bz_run_report_print_program(const struct bz_program *program) {
-    char value[BZ_ERROR_BYTES];
-    bool is_default;
-    const char *name;
     struct bz_wrap wrap = {.out = stdout};
     struct bz_text text = {0};
     bz_wrap_printf(&wrap, 2, BZ_COLOUR_NONE, "scenario %s, variant %s", program->scenario->name,
                    program->variant->name);
-    for (unsigned index = 0;
-         (name = bz_program_setting(program, index, value, sizeof value, &is_default)) != NULL;
-         index++) {
-        bz_text_add(&text, "%s%s=%s", index == 0 ? "" : " ", name, value);
+    for (struct bz_setting_text item = {0}; bz_program_next_setting(program, &item);) {
+        bz_text_add(&text, "%s%s=%s", item.index == 1 ? "" : " ", item.name, item.value);
     }
     bz_wrap_print(&wrap, "settings ", text.bytes, 9, BZ_COLOUR_NONE);
     bz_text_fini(&text);
