@@ -1,5 +1,5 @@
-/* The program buzzer-lab, with one command. lockstep: the same drawn programs on a reference in C and in the real interpreter,
- * step by step. tools/lab/README.md says what is compared. */
+/* The program buzzer-lab, with one command. `lockstep` runs the same drawn programs on a reference
+ * in C and in the real interpreter, step by step. tools/lab/README.md says what is compared. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
