@@ -49,7 +49,7 @@ static const struct bz_option options[] = {
     {"step", NULL,
      "Walk through the run on the terminal, in both directions; choose other handles, cancels, "
      "slow steps or draws, and save that run as a trace (? lists the keys). On a dumb terminal: "
-     "print the log, and wait for Enter after each step",
+     "print the log",
      BZ_OPTION_FLAG, offsetof(struct replay, is_step)},
     {"gdb", NULL,
      "Make exactly this run under gdb, and stop before the step of the violation, or before STEP, "
@@ -105,33 +105,18 @@ static void check_options(struct bz_parse *state, void *target) {
     } else if (replay->is_json && replay->is_log) {
         bz_cli_misuse(state, "--json contradicts --log; give one of them");
     } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
-        bz_cli_misuse(state, "--step waits for Enter, but stdin is not a terminal");
+        bz_cli_misuse(state, "--step reads keys, but stdin is not a terminal");
     }
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Waits for Enter. False if the user wants no more stops. */
-static bool wait_for_enter(void) {
-    int character;
-    fflush(stdout);
-    fprintf(stderr, "-- Enter: next step, c: continue to the end -- ");
-    fflush(stderr);
-    int first = character = getchar();
-    while (character != '\n' && character != EOF) {
-        character = getchar();
-    }
-    return first != 'c' && character != EOF;
-}
-
 /* Prints every event; after a divergence, those up to it. */
 static void print_log(const struct replay *replay, const struct bz_trace *trace) {
-    bool is_stopping = replay->is_step;
     uint64_t last =
         replay->run.report.result == BZ_REPLAY_DIVERGED ? replay->run.report.step : UINT64_MAX;
     for (size_t index = 0; index < trace->event_count && trace->events[index].step <= last;) {
         index = bz_diagnosis_print_step(stdout, trace, index);
-        is_stopping = is_stopping && index < trace->event_count && wait_for_enter();
     }
     printf("\n");
 }
@@ -308,7 +293,7 @@ static int run_once(struct replay *replay) {
 
 bz_stepper_fn *bz_stepper;
 
-/* On a terminal that shows one event after another, --step prints the log, and waits. */
+/* On a terminal that shows one event after another, --step prints the log. */
 static bool wants_stepper(const struct replay *replay) {
     const char *term = getenv("TERM");
     return replay->is_step && !replay->is_log && isatty(STDOUT_FILENO) == 1 && term != NULL &&
@@ -343,8 +328,7 @@ static int run_replay(struct replay *replay) {
     }
     if (code == BZ_EXIT_OK && wants_stepper(replay)) {
         bz_cli_note(replay->name, "--step: this program has no stepper, because it was built "
-                                  "without ncurses (Debian: libncurses-dev). The log follows, step "
-                                  "by step.");
+                                  "without ncurses (Debian: libncurses-dev). The log follows.");
     }
     if (code == BZ_EXIT_OK && replay->is_gdb) {
         return run_gdb(replay);

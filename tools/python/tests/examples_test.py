@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples")
 EXAMPLES = (("anyio", "pool_anyio.py", "faulty_table", "3 guests at a table for two"),
             ("aiohttp", "connector_aiohttp.py", "faulty_limit",
              "3 connections, and the limit is 2"),
@@ -18,7 +18,7 @@ SKIPPED = 77
 def run(name, folder, *options):
     process = subprocess.run(
         [sys.executable, "-m", "buzzer", "run", name, "--json", "--out", folder, *options],
-        cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        cwd=EXAMPLES_FOLDER, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         return process, json.loads(process.stdout)
     except ValueError:
