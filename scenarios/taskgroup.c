@@ -6,7 +6,7 @@
  *
  * With `body` the parent's body may wait or fail as well, or the group is cancelled from outside.
  * Sitters wait until they are cancelled: if nothing else can run, the group owes them that, or the
- * host cancels the parent. */
+ * host cancels the parent. Peers run beside the group (peers.c). */
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/rules.h"
@@ -15,7 +15,7 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/variants/variants.h"
 
-enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS, RULES };
+enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS, RULES, PEERS };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000},
@@ -31,6 +31,8 @@ static const struct bz_param params[] = {
      "request "
      "back before they wait; 3: both",
      0, 0, 3},
+    {"peers", "tasks beside the group, which complete, cancel, join and watch each other", 0, 0,
+     1000},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -43,6 +45,7 @@ static const struct bz_size sizes[] = {
     {"sitters", 0, 2, 0},
     BZ_REFUSALS_SIZE,
     {"rules", 0, 3, 0},
+    {"peers", 0, 5, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"children", 9, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
@@ -68,6 +71,7 @@ struct taskgroup {
     struct bz_task *parent;
     struct bz_checker checker;
     struct bz_timer host;
+    struct bz_peers *peers;
     struct bz_rules rules;
     uint64_t blocks;  /* of the loop's memory, before the children */
     uint32_t spawned; /* children */
@@ -389,6 +393,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         bz_timer_init(&state->host, world->loop, host_looks);
         bz_world_fire_at_rest(world, &state->host);
     }
+    state->peers = bz_peers_spawn(world, values[PEERS]);
     state->blocks = bz_mem_live_blocks(bz_loop_mem(world->loop));
     return state;
 }
@@ -396,7 +401,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
 /* The locks and semaphores that ship allocate nothing, so groups have freed all that is new. */
 static void finish(struct bz_world *world, void *arg) {
     const struct taskgroup *state = arg;
-    uint64_t blocks = bz_mem_live_blocks(bz_loop_mem(world->loop));
+    uint64_t blocks = bz_mem_live_blocks(bz_loop_mem(world->loop)) + bz_peers_finish(state->peers);
     bz_world_assert(world, world->variant != &bz_variant_buzzer || blocks == state->blocks,
                     "the loop has %llu blocks of memory, and had %llu before the group",
                     (unsigned long long)blocks, (unsigned long long)state->blocks);

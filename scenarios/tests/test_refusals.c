@@ -39,7 +39,8 @@ Test(refusals, are_survived_by_what_ships) {
     static const char *const programs[][2] = {{"pool", "refusals=4"},
                                               {"queue", "refusals=4,maxsize=0"},
                                               {"scope", "refusals=4,workers=6"},
-                                              {"taskgroup", "refusals=4,body=1,sitters=1"}};
+                                              {"taskgroup", "refusals=4,body=1,sitters=1"},
+                                              {"taskgroup", "refusals=4,peers=6"}};
     for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
         struct bz_program program =
             program_of(programs[index][0], &bz_variant_buzzer, programs[index][1]);

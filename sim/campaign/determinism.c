@@ -185,6 +185,10 @@ static void renew(const struct bz_program *program, struct bz_world **other, uin
     *other = world;
 }
 
+static void ignore(struct bz_event_sink *sink, const struct bz_logged_event *event) {
+    (void)sink, (void)event;
+}
+
 /* Later repetitions are in the world of those before: the set-up is made again, over what they
  * left, at other addresses than those of `world`. */
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,
@@ -205,7 +209,9 @@ void bz_determinism_judge(const struct bz_program *program, struct bz_world *wor
     }
     bz_program_enter(program, *other);
     bz_judge_watch_stop((*other)->judge, stop);
-    struct bz_run_start start = {.seed = judge->seed, .strategy = program->strategy};
+    struct bz_event_sink checks = {ignore}; /* with a sink, the runtime's events are checked */
+    struct bz_run_start start = {
+        .seed = judge->seed, .strategy = program->strategy, .sink = &checks};
     enum bz_run_end end = bz_judge_run((*other)->judge, &source, &start);
     uint64_t digest = bz_judge_digest((*other)->judge);
     if (end == BZ_RUN_NO_RESOURCE) {

@@ -151,7 +151,8 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
     task->await = is_cancelled ? BZ_AWAIT_CANCELLED : BZ_AWAIT_WOKEN;
     judge->last_woken = is_cancelled ? judge->last_woken : id;
     if (task->wait == BZ_WAIT_JOIN && !is_cancelled) {
-        task->cancel_pending = false; /* passed to the joined task, which ignored it */
+        /* else passed to the joined task, which ignored it */
+        task->cancel_pending = task->waits_on;
     }
     if (task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING) {
         wake_inside(judge, id, is_cancelled);

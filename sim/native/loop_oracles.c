@@ -115,10 +115,11 @@ static const char *fault_of_exit(const struct bz_shadow_task *task, enum bz_stat
                : NULL;
 }
 
-/* A yield, a sleep and a task that has not started have no future that anything else cancels. */
+/* A yield, a sleep and a task that has not started have no future that anything else cancels, and a
+ * future that is done with something else was not cancelled. */
 static const char *fault_of_resume(const struct bz_shadow_task *task, enum bz_status status) {
     bool is_own = task->phase == BZ_PHASE_UNSTARTED || task->wait == BZ_WAIT_YIELD ||
-                  task->wait == BZ_WAIT_SLEEP;
+                  task->wait == BZ_WAIT_SLEEP || task->await == BZ_AWAIT_WOKEN;
     return status == BZ_CANCELLED && is_own && !task->cancel_pending
                ? "resumed with 'cancelled', although no cancel request was pending"
                : NULL;

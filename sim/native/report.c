@@ -31,8 +31,22 @@ static __attribute__((noinline, cold)) void report_apart(struct bz_observer *obs
     bz_native_report(observer, kind, task, status, arg);
 }
 
-/* The same in a recorded run, and in those that measure a profile: the runtime keeps the rules that
- * other sources have to keep. */
+/* The rules of observe.h that do not depend on the task's past. */
+static bool is_right(const struct bz_loop *loop, enum bz_event_kind kind, enum bz_status status,
+                     uint32_t arg) {
+    const uint32_t with_status = 1u << BZ_EVENT_RESUME | 1u << BZ_EVENT_WAKE |
+                                 1u << BZ_EVENT_CANCEL | 1u << BZ_EVENT_UNCANCEL |
+                                 1u << BZ_EVENT_EXIT;
+    const uint32_t without_arg = 1u << BZ_EVENT_WAKE | 1u << BZ_EVENT_EXIT | 1u << BZ_EVENT_FREE;
+    const uint32_t of_running = 1u << BZ_EVENT_SPAWN | 1u << BZ_EVENT_CANCEL;
+    uint32_t running = loop->current == NULL ? 0 : loop->current->actor.id;
+    return (status == BZ_OK || (with_status >> kind & 1u) != 0) &&
+           (arg == 0 || (without_arg >> kind & 1u) == 0) &&
+           (arg == running || (of_running >> kind & 1u) == 0);
+}
+
+/* The same in a recorded run, and in one that is repeated: the runtime keeps the rules that other
+ * sources have to keep. */
 static __attribute__((noinline, cold)) void report_checked(struct bz_observer *observer,
                                                            enum bz_event_kind kind, uint32_t task,
                                                            uint8_t status, uint32_t arg) {
@@ -40,6 +54,9 @@ static __attribute__((noinline, cold)) void report_checked(struct bz_observer *o
     const struct bz_judge *judge = world->judge;
     BZ_CHECK(kind == BZ_EVENT_SPAWN ||
              bz_judge_may_happen(judge, kind, task, (enum bz_status)status, arg));
+    BZ_CHECK(is_right(world->loop, kind, (enum bz_status)status, arg));
+    BZ_CHECK(kind != BZ_EVENT_CANCEL ||
+             (status == BZ_OK) == (judge->shadow.tasks[task].phase != BZ_PHASE_DONE));
     BZ_CHECK(kind != BZ_EVENT_EXIT || judge->shadow.helpers > 0 ||
              world->loop->live_tasks + 1 == judge->shadow.unfinished);
     BZ_CHECK(kind != BZ_EVENT_RESUME || arg == judge->shadow.tasks[task].next_step);

@@ -19,6 +19,7 @@ static const struct bz_judge_config plain = {.strategy = &bz_strategy_fifo};
  *     wake-b        task b is woken
  *     cancel-b      a request to cancel task b; it waits for a future: that is cancelled
  *     mark-b        a request to cancel task b that nothing else follows
+ *     keep-b        its wait cannot be cancelled, and continues
  *     uncancel-b    the only request to cancel task b is taken back
  *     show-LWRQ     from now on the object shows a level, and entries that wait, that have a
  * result, and all in its queue: a digit each. Without it the object shows nothing. */
@@ -84,6 +85,8 @@ static inline void tell_word(struct teller *teller, const char *word) {
         bz_judge_event(judge, BZ_EVENT_EXIT, running, BZ_OK, 0);
     } else if (word[0] == 'w') {
         bz_judge_event(judge, BZ_EVENT_WAKE, other, BZ_OK, 0);
+    } else if (word[0] == 'k') {
+        bz_judge_waits_on(judge, other);
     } else if (word[0] == 'u') {
         bz_judge_event(judge, BZ_EVENT_UNCANCEL, other, BZ_OK, 0);
     } else {

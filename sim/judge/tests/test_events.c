@@ -117,6 +117,12 @@ static const struct story {
     /* The request went on to the joined task, which ended otherwise. */
     {"cancel-delivered/is_silent_when_the_joined_task_takes_the_request", &plain, 0, 1,
      "+a join  +c mark-a yield  +b exit wake-a  +a"},
+    /* The joined task cannot be cancelled, so the request stays with the joiner. */
+    {"cancel-delivered/fires_when_a_joiner_that_waited_on_resumes_as_if_nobody_had_asked", &plain,
+     0, 1, "+a join  +c mark-a keep-a yield  +b exit wake-a  +a", "cancel-delivered",
+     "a resumed with 'ok', although a cancel request was pending"},
+    {"cancel-delivered/is_silent_when_a_joiner_waited_on", &plain, 0, 1,
+     "+a join  +c mark-a keep-a yield  +b exit wake-a  +a! yield  +a"},
     /* The request is taken back, but its future is cancelled already. */
     {"cancel-delivered/is_silent_when_a_request_on_its_way_is_taken_back", &plain, 0, 1,
      "+a call ok yield  +b call wait  cancel-b uncancel-b  +b! no yield"},

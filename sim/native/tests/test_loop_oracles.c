@@ -1,8 +1,8 @@
 /* What oracles demand of the loop: a guest spoils the loop's own state, as a fault of the runtime
  * would. Words: nap-K sleeps K * 10 ns; swap exchanges the first two timers of the heap; time-NK
  * changes the time of the Nth one to K * 10 ns, fake-NK only in the heap; mark marks the task for a
- * cancel without a request, forget drops the mark; keep-X spoils a count: a stack (s), a slot of
- * the ready queue (q), many (m), a disarmed timer (d). */
+ * cancel without a request, mark-b task b, forget drops the mark; keep-X spoils a count: a stack
+ * (s), a slot of the ready queue (q), many (m), a disarmed timer (d). */
 #include "primitives/runtime/coro/stack.h"
 #include "sim/tests/toys.h"
 
@@ -42,6 +42,8 @@ static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_q
         entry->timer->when_ns = text[0] == 't' ? entry->when_ns : entry->timer->when_ns;
     } else if (strncmp(text, "keep-", 5) == 0) {
         keep(actor->loop, text[5]);
+    } else if (strncmp(text, "mark-", 5) == 0) {
+        stage->tasks[text[5] - 'a']->must_cancel = true;
     } else if (strcmp(text, "forget") == 0 || strcmp(text, "mark") == 0) {
         actor->loop->current->must_cancel = text[0] == 'm';
     } else {
@@ -133,6 +135,13 @@ Test(cancel_delivered, fires_when_a_pause_is_cancelled_without_a_request) {
                 "a resumed with 'cancelled', although no cancel request was pending");
     both_orders(STAGE_SCRIPTS("mark sleep"), "cancel-delivered", "no cancel request was pending");
     both_orders(STAGE_SCRIPTS("cancel-self sleep"), "cancel-delivered", NULL);
+}
+
+Test(cancel_delivered, fires_when_a_woken_task_is_cancelled_without_a_request) {
+    both_orders(STAGE_SCRIPTS("acquire yield release mark-b", "acquire"), "cancel-delivered",
+                "b resumed with 'cancelled', although no cancel request was pending");
+    both_orders(STAGE_SCRIPTS("acquire yield release cancel-b", "~acquire"), "cancel-delivered",
+                NULL);
 }
 
 Test(cancel_delivered, fires_when_an_uncancel_breaks_the_rules_of_the_runtime) {
