@@ -28,7 +28,8 @@ Z = 1.959964  # of 95 %
 
 def explain(path, text, mutants, verdicts):
     """Takes survivors out that a file explains, in lines "SOURCE LINE | CHANGE | REASON"; a '*' of
-    the source line stands for anything. Returns the lines that explain no survivor."""
+    the source line stands for anything. "FUNCTION() | not executed | REASON" explains all that no
+    run executes in a function. Returns the lines that explain no survivor."""
     unused = []
     rows = text.decode(errors="replace").splitlines()
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
@@ -38,9 +39,13 @@ def explain(path, text, mutants, verdicts):
         if len(parts) != 3:
             raise Unusable(f"{path}:{number}: not of the form 'SOURCE LINE | CHANGE | REASON'")
         pattern = re.escape(parts[0]).replace(r"\*", ".*")
-        fitting = [mutant.number for mutant in mutants if mutant.words == parts[1] and
-                   re.fullmatch(pattern, rows[mutant.line - 1].strip())]
-        survivors = [one for one in fitting if verdicts.get(one, {}).get("verdict") in HOLES]
+        is_unreached = parts[1] == "not executed"
+        fitting = [mutant.number for mutant in mutants if
+                   (parts[0] == f"{mutant.function}()" if is_unreached else
+                    mutant.words == parts[1] and
+                    re.fullmatch(pattern, rows[mutant.line - 1].strip()))]
+        kinds = ["not-executed"] if is_unreached else HOLES
+        survivors = [one for one in fitting if verdicts.get(one, {}).get("verdict") in kinds]
         for one in survivors:
             verdicts[one] = {**verdicts[one], "verdict": "explained", "why": parts[2]}
         if fitting and not survivors and all(one in verdicts for one in fitting):
@@ -141,6 +146,9 @@ def print_text(report, out):
     line(f"score: {report.score_text()}", "  ")
     if report.apart_text():
         line(f"not counted: {report.apart_text()}", "  ")
+    for why, count in Counter(verdict["why"] for verdict in report.verdicts.values()
+                              if verdict["verdict"] == "explained").most_common():
+        line(f"explained {count}: {why}", "  ")
     if report.killers:
         line("killed by " + ", ".join(f"{name} {count}" for name, count in report.killers), "  ")
         line(f"in run {report.runs[len(report.runs) // 2]} (median), at the latest in run "
