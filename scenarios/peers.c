@@ -17,6 +17,7 @@ enum act {
     COMPLETES,
     CANCELS_FUTURE,
     CANCELS_TASK,
+    UNCANCELS_TASK,
     WATCHES,
     FORGETS,
     HIRES,
@@ -63,6 +64,7 @@ struct peer {
     enum bz_status returned;
     bool has_begun;
     bool has_returned;
+    bool was_joined; /* a cancel of another task may have gone to it */
     bool is_freed;
 };
 
@@ -80,6 +82,13 @@ static void expect(const struct bz_peers *peers, bool is_right, const char *wron
 
 static struct bz_task *running(const struct bz_peers *peers) {
     return bz_loop_current(peers->world->loop);
+}
+
+/* True if a request may be why the task got `status`. */
+static bool is_by_request(const struct peer *peer, enum bz_status status) {
+    const struct bz_task *task = peer->member.task;
+    return status == BZ_CANCELLED && (bz_world_asked(peer->peers->world, task) > 0 ||
+                                      bz_task_cancelling(task) > 0 || peer->was_joined);
 }
 
 /* --- futures ---------------------------------------------------------------------------------- */
@@ -147,7 +156,8 @@ static void cancel_future(struct peer *peer) {
     check_future(peer);
 }
 
-static enum bz_status await(struct bz_peers *peers, struct peer *other) {
+static enum bz_status await(const struct peer *self, struct peer *other) {
+    struct bz_peers *peers = self->peers;
     bool was_done = other->state != BZ_FUTURE_PENDING;
     bz_sut_may_wait(peers->world);
     bz_world_mark_step(peers->world);
@@ -157,7 +167,7 @@ static enum bz_status await(struct bz_peers *peers, struct peer *other) {
     expect(peers, bz_world_is_marked_step(peers->world) == was_done,
            "an await waited for a future that was done, or not for one that was pending");
     bool is_result = other->state != BZ_FUTURE_PENDING && status == other->status;
-    expect(peers, is_result || (!was_done && bz_is_cancelled(peers->world, status)),
+    expect(peers, is_result || (!was_done && is_by_request(self, status)),
            "an await returned another status than its future has");
     return status;
 }
@@ -245,8 +255,7 @@ static void register_often(struct bz_peers *peers) {
 static enum bz_status outcome_of(const struct peer *peer) {
     const struct bz_future *future = bz_task_future(peer->member.task);
     enum bz_status status = (enum bz_status)future->status;
-    bool is_late = peer->returned == BZ_OK && status == BZ_CANCELLED &&
-                   bz_task_cancelling(peer->member.task) > 0;
+    bool is_late = peer->returned == BZ_OK && is_by_request(peer, status);
     expect(peer->peers, status == (peer->has_begun ? peer->returned : BZ_CANCELLED) || is_late,
            "a task ended in another way than its body");
     enum bz_future_state state = status == BZ_OK          ? BZ_FUTURE_RESULT
@@ -259,15 +268,16 @@ static enum bz_status outcome_of(const struct peer *peer) {
     return status;
 }
 
-static enum bz_status join(struct peer *self, const struct peer *other) {
+static enum bz_status join(struct peer *self, struct peer *other) {
     if (other->is_freed) {
         return BZ_OK;
     }
     self->joins = other;
+    other->was_joined = true;
     bz_sut_may_wait(self->peers->world);
     enum bz_status status = bz_task_join(other->member.task);
     self->joins = NULL;
-    bool is_right = other->is_freed || bz_is_cancelled(self->peers->world, status) ||
+    bool is_right = other->is_freed || is_by_request(self, status) ||
                     (is_done(other, &other->ends) && status == outcome_of(other));
     expect(self->peers, is_right, "a join returned another status than its task has ended with");
     return status;
@@ -294,17 +304,34 @@ static void cancel_task(struct peer *peer) {
            "a cancel did not go to the task that is joined");
 }
 
+static void uncancel(const struct bz_peers *peers, struct bz_task *task) {
+    uint32_t count = bz_task_cancelling(task);
+    bool is_one = bz_task_uncancel(task) + (count > 0) == count;
+    expect(peers, is_one && bz_task_cancelling(task) + (count > 0) == count,
+           "uncancel took another number of requests back than one");
+}
+
+static void check_name(const struct bz_peers *peers, const struct bz_task *task, const char *name,
+                       uint32_t index) {
+    char due[NAME_BYTES];
+    char found[NAME_BYTES];
+    snprintf(due, sizeof due, index == 0 ? "%s" : "%s-%u", name, index);
+    expect(peers, strcmp(bz_task_name(task, found, sizeof found), due) == 0,
+           "a task has another name");
+}
+
 static enum bz_status do_errand(void *arg) {
     const struct bz_peers *peers = arg;
     return bz_yield_times(peers->world, 1);
 }
 
-static void end_errand(struct bz_peers *peers, struct bz_task *errand, enum errand how) {
+static void end_errand(const struct peer *self, struct bz_task *errand, enum errand how) {
+    struct bz_peers *peers = self->peers;
     if (how != DETACHED_AT_ONCE) {
         bz_sut_may_wait(peers->world);
         enum bz_status status = bz_task_join(errand);
         bool is_right = bz_task_is_done(errand) && status == bz_task_future(errand)->status;
-        expect(peers, is_right || bz_is_cancelled(peers->world, status),
+        expect(peers, is_right || is_by_request(self, status),
                "a join returned another status than its task has ended with");
     }
     if (how == FREED && bz_task_is_done(errand)) {
@@ -314,13 +341,14 @@ static void end_errand(struct bz_peers *peers, struct bz_task *errand, enum erra
     }
 }
 
-static void hire(struct bz_peers *peers) {
+static void hire(const struct peer *self) {
+    struct bz_peers *peers = self->peers;
     struct bz_loop *loop = peers->world->loop;
     enum errand how = (enum errand)bz_world_draw(peers->world, "errand", ERRANDS);
     uint64_t blocks = bz_mem_live_blocks(bz_loop_mem(loop));
     uint32_t live = bz_loop_live_tasks(loop);
     bz_world_may_refuse(peers->world, true);
-    struct bz_task *errand = bz_task_spawn(loop, "errand", ++peers->errands, do_errand, peers);
+    struct bz_task *errand = bz_task_spawn(loop, "errand", peers->errands, do_errand, peers);
     bz_world_may_refuse(peers->world, false);
     bool is_spawned = errand != NULL;
     expect(peers, is_spawned || bz_world_has_refused_memory(peers->world), "a task was refused");
@@ -329,8 +357,9 @@ static void hire(struct bz_peers *peers) {
                bz_mem_live_blocks(bz_loop_mem(loop)) == blocks + is_spawned,
            "a task was not counted, or one that was refused takes memory");
     if (is_spawned) {
+        check_name(peers, errand, "errand", peers->errands++);
         bz_world_adopt(peers->world, errand);
-        end_errand(peers, errand, how);
+        end_errand(self, errand, how);
     }
 }
 
@@ -348,7 +377,7 @@ static enum bz_status act(struct peer *self) {
     struct peer *other = &peers->peers[whom];
     switch (act) {
     case AWAITS:
-        return await(peers, other);
+        return await(self, other);
     case JOINS:
         return join(self, other);
     case COMPLETES:
@@ -360,6 +389,11 @@ static enum bz_status act(struct peer *self) {
     case CANCELS_TASK:
         cancel_task(other);
         return BZ_OK;
+    case UNCANCELS_TASK:
+        if (!other->is_freed) {
+            uncancel(peers, other->member.task);
+        }
+        return BZ_OK;
     case WATCHES:
         watch(self, other);
         return BZ_OK;
@@ -367,7 +401,7 @@ static enum bz_status act(struct peer *self) {
         forget(self);
         return BZ_OK;
     case HIRES:
-        hire(peers);
+        hire(self);
         return BZ_OK;
     default:
         return bz_yield_times(peers->world, 1);
@@ -377,20 +411,14 @@ static enum bz_status act(struct peer *self) {
 /* A peer that is cancelled may stay, and take the request back. */
 static bool stays(const struct bz_peers *peers) {
     bool stays = bz_world_draw(peers->world, "stays", 2) == 1;
-    uint32_t count = bz_task_cancelling(running(peers));
     if (stays) {
-        expect(peers, bz_task_uncancel(running(peers)) == (count > 0 ? count - 1 : 0),
-               "uncancel took another number of requests back than one");
+        uncancel(peers, running(peers));
     }
     return stays;
 }
 
 static enum bz_status play(struct peer *self) {
-    char due[NAME_BYTES];
-    char name[NAME_BYTES];
-    snprintf(due, sizeof due, "peer-%u", self->index + 1);
-    expect(self->peers, strcmp(bz_task_name(running(self->peers), name, sizeof name), due) == 0,
-           "a task has another name");
+    check_name(self->peers, running(self->peers), "peer", self->index + 1);
     for (uint32_t left = ACTS_OF_EACH; left > 0; left--) {
         if (act(self) == BZ_CANCELLED && !stays(self->peers)) {
             return BZ_CANCELLED;

@@ -27,10 +27,9 @@ static const struct bz_param params[] = {
     {"sitters", "further children, which wait until they are cancelled", 0, 0, 1000},
     BZ_REFUSALS_PARAM,
     {"rules",
-     "groups also, as in asyncio 3.11: 1: cancel their children in any order; 2: take their "
-     "request "
-     "back before they wait; 3: both",
-     0, 0, 3},
+     "as in asyncio 3.11, 1: groups cancel their children in any order; 2: take their request "
+     "back before they wait; 4: uncancel() clears no request; or a sum of these",
+     0, 0, 7},
     {"peers", "tasks beside the group, which complete, cancel, join and watch each other", 0, 0,
      1000},
     {NULL, NULL, 0, 0, 0},
@@ -44,7 +43,7 @@ static const struct bz_size sizes[] = {
     {"body", 0, 1, 0},
     {"sitters", 0, 2, 0},
     BZ_REFUSALS_SIZE,
-    {"rules", 0, 3, 0},
+    {"rules", 0, 7, 0},
     {"peers", 0, 5, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"children", 9, 129, BZ_TAIL_TASKS},
@@ -366,6 +365,7 @@ static void set_rules(struct taskgroup *state) {
     if (more != 0) {
         state->rules.children = (more & 1) != 0 ? BZ_CHILDREN_BY_CHOICE : state->rules.children;
         state->rules.group = (more & 2) != 0 ? BZ_GROUP_LOSES : state->rules.group;
+        state->rules.uncancel = (more & 4) != 0 ? BZ_UNCANCEL_COUNTS : state->rules.uncancel;
         bz_loop_set_rules(world->loop, &state->rules);
     }
 }
