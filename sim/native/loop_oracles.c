@@ -125,14 +125,18 @@ static const char *fault_of_resume(const struct bz_shadow_task *task, enum bz_st
                : NULL;
 }
 
-/* The running task may take back its last request before it was delivered. */
+/* The running task may take back its last request before it was delivered. A request that is left,
+ * or a task that has ended, is no reason to say so. */
 static const char *fault_of_uncancel(const struct bz_native *native,
                                      const struct bz_shadow_task *task, enum bz_status status,
                                      uint32_t requests_left) {
-    bool stays = native->world.loop->rules->uncancel == BZ_UNCANCEL_COUNTS && task->cancel_pending;
-    return task->phase != BZ_PHASE_RUNNING || requests_left > 0 || (status != BZ_OK) == stays ? NULL
+    bool is_running = task->phase == BZ_PHASE_RUNNING;
+    bool is_clear = is_running || task->phase == BZ_PHASE_DONE || requests_left > 0;
+    bool stays = is_running && requests_left == 0 && task->cancel_pending &&
+                 native->world.loop->rules->uncancel == BZ_UNCANCEL_COUNTS;
+    return !is_clear || (status != BZ_OK) == stays ? NULL
            : stays ? "took back its last cancel request, which should have stayed undelivered"
-                   : "took back its last cancel request, and it stayed to be delivered";
+                   : "took back a cancel request, and it stayed to be delivered";
 }
 
 static const char *fault_of(const struct bz_native *native, enum bz_event_kind kind,

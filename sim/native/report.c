@@ -42,8 +42,7 @@ static bool is_right(const struct bz_loop *loop, enum bz_event_kind kind, enum b
     uint32_t running = loop->current == NULL ? 0 : loop->current->actor.id;
     return (status == BZ_OK || (with_status >> kind & 1u) != 0) &&
            (arg == 0 || (without_arg >> kind & 1u) == 0) &&
-           (arg == running || (of_running >> kind & 1u) == 0) &&
-           (arg == 0 || status == BZ_OK || kind != BZ_EVENT_UNCANCEL);
+           (arg == running || (of_running >> kind & 1u) == 0);
 }
 
 /* The same in a recorded run, and in one that is repeated: the runtime keeps the rules that other

@@ -1,8 +1,9 @@
 /* What oracles demand of the loop: a guest spoils the loop's own state, as a fault of the runtime
  * would. Words: nap-K sleeps K * 10 ns; swap exchanges the first two timers of the heap; time-NK
  * changes the time of the Nth one to K * 10 ns, fake-NK only in the heap; mark marks the task for a
- * cancel without a request, mark-b task b, forget drops the mark; keep-X spoils a count: a stack
- * (s), a slot of the ready queue (q), many (m), a disarmed timer (d). */
+ * cancel without a request, mark-b task b, forget drops the mark; uncancel-b is bz_task_uncancel();
+ * keep-X spoils a count: a stack (s), a slot of the ready queue (q), many (m), a disarmed timer
+ * (d). */
 #include "primitives/runtime/coro/stack.h"
 #include "sim/tests/toys.h"
 
@@ -44,6 +45,8 @@ static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_q
         keep(actor->loop, text[5]);
     } else if (strncmp(text, "mark-", 5) == 0) {
         stage->tasks[text[5] - 'a']->must_cancel = true;
+    } else if (strncmp(text, "uncancel-", 9) == 0) {
+        bz_task_uncancel(stage->tasks[text[9] - 'a']);
     } else if (strcmp(text, "forget") == 0 || strcmp(text, "mark") == 0) {
         actor->loop->current->must_cancel = text[0] == 'm';
     } else {
@@ -61,6 +64,7 @@ static void play(const struct bz_variant *variant, enum bz_order order, const ch
     stage_guests(&stage, scripts);
     for (uint32_t index = 0; index < stage.count; index++) {
         stage.actors[index].extra = word;
+        stage.actors[index].other = stage.tasks[1];
     }
     stage_play(&stage, "");
     if (fragment == NULL) {
@@ -138,10 +142,9 @@ Test(cancel_delivered, fires_when_a_pause_is_cancelled_without_a_request) {
 }
 
 Test(cancel_delivered, fires_when_a_woken_task_is_cancelled_without_a_request) {
-    both_orders(STAGE_SCRIPTS("acquire yield release mark-b", "acquire"), "cancel-delivered",
-                "b resumed with 'cancelled', although no cancel request was pending");
-    both_orders(STAGE_SCRIPTS("acquire yield release cancel-b", "~acquire"), "cancel-delivered",
-                NULL);
+    both_orders(STAGE_SCRIPTS("join", "yield", "yield mark-a"), "cancel-delivered",
+                "a resumed with 'cancelled', although no cancel request was pending");
+    both_orders(STAGE_SCRIPTS("~join", "yield", "yield cancel-a"), "cancel-delivered", NULL);
 }
 
 Test(cancel_delivered, fires_when_an_uncancel_breaks_the_rules_of_the_runtime) {
@@ -150,6 +153,10 @@ Test(cancel_delivered, fires_when_an_uncancel_breaks_the_rules_of_the_runtime) {
     play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("cancel-self uncancel ~yield"),
          "cancel-delivered", NULL);
     play(&bz_variant_asyncio_313, BZ_ORDER_ANY, STAGE_SCRIPTS("cancel-self uncancel yield"),
+         "cancel-delivered", NULL);
+    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("yield mark-b uncancel-b", "draw"),
+         "cancel-delivered", "b took back a cancel request, and it stayed to be delivered");
+    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("yield uncancel-b", "cancel-self"),
          "cancel-delivered", NULL);
 }
 
