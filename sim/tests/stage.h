@@ -2,7 +2,7 @@
  * strategy that follows a plan. So a test says exactly which handle runs at which step.
  *
  * Guests are actors (primitives/tests/actor.h) with these further words:
- *     cancel-x                      cancels guest x
+ *     cancel-x  join-x              cancels guest x; joins it
  *     doze                          sleeps 30 ns
  *     draw                          draws a datum below 8; logs nothing
  *     refuse                        ends the run with a failed assertion of the scenario
@@ -207,6 +207,9 @@ static inline enum bz_status stage_word(struct tst_actor *actor, const char *wor
     if (strcmp(word, "try-get") == 0) {
         return bz_sut_queue_try_get(&stage->queue);
     }
+    if (strncmp(word, "join-", 5) == 0) {
+        return bz_task_join(stage->tasks[word[5] - 'a']);
+    }
     if (strncmp(word, "take-", 5) == 0) {
         return bz_sut_pool_acquire(&stage->pool, (uint32_t)(word[5] - '0'));
     }
@@ -245,44 +248,96 @@ static inline void stage_begin_with(struct stage *stage, const struct bz_variant
 }
 
 /* A semaphore or, if the variant offers none, what else it has of this kind. */
-static inline void stage_begin(struct stage *stage, const struct bz_variant *variant,
-                               uint32_t permits) {
-    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+static inline enum bz_primitive stage_permits_of(const struct bz_variant *variant) {
     enum bz_primitive primitive = BZ_PRIMITIVE_SEMAPHORE;
     while (!bz_variant_offers(variant, primitive)) {
         primitive++;
     }
-    stage_begin_with(stage, variant, &config, primitive, permits);
+    return primitive;
 }
 
-/* The variant's event, condition and barrier, if it offers them. */
-static inline void stage_begin_hall(struct stage *stage, const struct bz_variant *variant) {
+static inline void stage_begin(struct stage *stage, const struct bz_variant *variant,
+                               uint32_t permits) {
     struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    stage_open(stage, variant, &config);
+    stage_begin_with(stage, variant, &config, stage_permits_of(variant), permits);
+}
+
+/* The first clause of a timeline (see struct stage_row). */
+struct stage_setup {
+    char kind[24];
+    uint32_t size;
+    enum bz_queue_order order;
+    struct bz_judge_config config;
+};
+
+static inline void stage_setup_word(struct stage_setup *setup, const char *word) {
+    static const char *const orders[] = {"fifo", "lifo", "priority"};
+    const char *value = strchr(word, '=');
+    uint32_t number = (uint32_t)strtoul(value == NULL ? word : value + 1, NULL, 10);
+    if (strncmp(word, "order=", 6) == 0) {
+        setup->config.order = word[6] == 'f' ? BZ_ORDER_FIFO : BZ_ORDER_ANY;
+    } else if (strncmp(word, "max-steps=", 10) == 0) {
+        setup->config.steps_max = number;
+    } else if (strncmp(word, "starvation-bound=", 17) == 0) {
+        setup->config.starvation_bound = number;
+    } else if (strcmp(word, "ignores-starvation") == 0) {
+        setup->config.ignores_starvation = true;
+    } else if (word[0] >= '0' && word[0] <= '9') {
+        setup->size = number;
+    } else if (setup->kind[0] == '\0') {
+        snprintf(setup->kind, sizeof setup->kind, "%s", word);
+    } else {
+        setup->order = BZ_QUEUE_ORDER_FIFO;
+        while (strcmp(orders[setup->order], word) != 0) {
+            setup->order++;
+            cr_assert_leq(setup->order, BZ_QUEUE_ORDER_PRIORITY, "'%s' sets nothing up", word);
+        }
+    }
+}
+
+/* The objects of a "hall": the variant's event, condition and barrier, if it offers them. */
+static inline void stage_add_hall(struct stage *stage) {
     struct bz_world *world = stage->world;
-    if (variant->event != NULL) {
+    if (world->variant->event != NULL) {
         tst_status(bz_sut_event_init(&stage->event, world, "flag"), BZ_OK);
     }
-    if (variant->condition != NULL) {
+    if (world->variant->condition != NULL) {
         tst_status(bz_sut_condition_init(&stage->condition, world, "news", "lock"), BZ_OK);
     }
-    if (variant->barrier != NULL) {
+    if (world->variant->barrier != NULL) {
         tst_status(bz_sut_barrier_init(&stage->barrier, world, "gate", 3), BZ_OK);
     }
 }
 
-static inline void stage_begin_queue(struct stage *stage, const struct bz_variant *variant,
-                                     enum bz_queue_order order, uint32_t maxsize) {
-    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    stage_open(stage, variant, &config);
-    tst_status(bz_sut_queue_init(&stage->queue, stage->world, "items", "slots", order, maxsize),
-               BZ_OK);
-}
-
-static inline void stage_begin_pool(struct stage *stage, const struct bz_variant *variant) {
-    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    stage_open(stage, variant, &config);
-    tst_status(bz_sut_pool_init(&stage->pool, stage->world, "key", 10), BZ_OK);
+/* A stage with the objects and settings of the first clause of a timeline. */
+static inline void stage_begin_as(struct stage *stage, const struct bz_variant *variant,
+                                  const char *clause) {
+    static const char *const permits[] = {[BZ_PRIMITIVE_SEMAPHORE] = "semaphore",
+                                          [BZ_PRIMITIVE_BOUNDED] = "bounded",
+                                          [BZ_PRIMITIVE_LOCK] = "lock"};
+    struct stage_setup setup = {.config = stage_config(BZ_ORDER_ANY)};
+    char word[24];
+    while (tst_actor_next(&clause, word, sizeof word)) {
+        stage_setup_word(&setup, word);
+    }
+    stage_open(stage, variant, &setup.config);
+    if (strcmp(setup.kind, "hall") == 0) {
+        stage_add_hall(stage);
+    } else if (strcmp(setup.kind, "queue") == 0) {
+        tst_status(bz_sut_queue_init(&stage->queue, stage->world, "items", "slots", setup.order,
+                                     setup.size),
+                   BZ_OK);
+    } else if (strcmp(setup.kind, "pool") == 0) {
+        tst_status(bz_sut_pool_init(&stage->pool, stage->world, "key", 10), BZ_OK);
+    } else if (strcmp(setup.kind, "nothing") != 0) {
+        enum bz_primitive primitive = stage_permits_of(variant);
+        while (strcmp(setup.kind, "permits") != 0 && strcmp(permits[primitive], setup.kind) != 0) {
+            primitive++;
+            cr_assert_lt(primitive, sizeof permits / sizeof permits[0], "'%s'?", setup.kind);
+        }
+        tst_status(bz_sut_permits_init(&stage->sut, stage->world, primitive, "table", setup.size),
+                   BZ_OK);
+    }
 }
 
 /* Guests are named a, b, c in the order in which they come. */
@@ -358,23 +413,116 @@ static inline void stage_act(struct stage *stage, const char *const *scripts, co
     stage_play(stage, plan);
 }
 
-/* The rest of a test, after stage_begin...: these guests by this plan fail so. */
-static inline void stage_fails(struct stage *stage, const char *const *scripts, const char *plan,
-                               const char *oracle, uint32_t step, const char *fragment) {
-    stage_act(stage, scripts, plan);
-    stage_expect_violation(stage, oracle, step, fragment);
-    stage_end(stage);
+/* --- tables of timelines ---------------------------------------------------------------------- */
+
+/* A run in a table, whose messages of failures begin with its name:
+ *
+ *     {"fifo/fires_at_the_grant_that_passes_over_an_earlier_waiter", &bz_variant_zoo_toy_lifo,
+ *      "permits 1; a: acquire yield release; b-c: acquire release; a b c a",
+ *      "fifo 4: c was granted a permit of 'table' before b"},
+ *
+ * A timeline has clauses with a ";" between them. The first one says what is there: "permits N"
+ * (what stage_begin() chooses), "semaphore N", "bounded N", "lock N", "queue ORDER N", "hall" (an
+ * event, a condition, a barrier), "pool" or "nothing". Settings of the judge may follow:
+ * "order=any|fifo", "max-steps=N", "starvation-bound=N", "ignores-starvation". Then come the guests;
+ * "a-c: SCRIPT" are three with one script. The last clause, which may be left out, is the plan. It
+ * may end in "=> LOG", which is what the guests must have logged. */
+struct stage_row {
+    const char *name; /* NULL: end of the table; "": as in the row before */
+    const struct bz_variant *variant;
+    const char *timeline;
+    /* "ORACLE STEP: a part of its message"; without STEP it is the last one. "out-of-steps": the
+     * limit ends the run. NULL: the run ends, and no oracle objects. */
+    const char *verdict;
+};
+
+typedef enum bz_status stage_word_fn(struct tst_actor *actor, const char *word, bool *is_quiet);
+
+static inline void stage_row_guests(struct stage *stage, const char *names, const char *script,
+                                    stage_word_fn *words) {
+    char last = names[names[1] == '-' ? 2 : 0];
+    cr_assert_eq(names[0], 'a' + (char)stage->count, "guest %c comes out of order", names[0]);
+    while (stage->count <= (uint32_t)(last - 'a')) {
+        stage_guest(stage, script);
+        stage->actors[stage->count - 1].extra = words;
+    }
 }
 
-/* The same for a run that passes with this log. `log` NULL: whatever it says. */
-static inline void stage_passes(struct stage *stage, const char *const *scripts, const char *plan,
-                                const char *log) {
-    stage_act(stage, scripts, plan);
-    stage_expect_pass(stage);
-    if (log != NULL) {
-        tst_expect(&stage->log, log);
+static inline void stage_row_judge(const struct stage *stage, const struct stage_row *row) {
+    const struct bz_judge *judge = stage->world->judge;
+    const char *verdict = row->verdict == NULL ? "" : row->verdict;
+    const char *text = strchr(verdict, ':');
+    bool is_cut = strcmp(verdict, "out-of-steps") == 0;
+    char oracle[32] = "";
+    uint32_t step = judge->step;
+    if (text != NULL) {
+        sscanf(verdict, "%31[^ :] %u", oracle, &step);
     }
-    stage_end(stage);
+    cr_assert_str_eq(judge->violation.oracle == NULL ? "" : judge->violation.oracle, oracle,
+                     "%s: '%s': %s; at step %u: %s", row->name, row->timeline,
+                     judge->violation.message, judge->step, stage->log.text);
+    cr_assert_eq(judge->end,
+                 text != NULL ? BZ_RUN_VIOLATED
+                 : is_cut     ? BZ_RUN_OUT_OF_STEPS
+                              : BZ_RUN_PASSED,
+                 "%s: '%s'", row->name, row->timeline);
+    if (text != NULL) {
+        cr_assert_eq(judge->violation.step, step, "%s: '%s': in step %u: %s", row->name,
+                     row->timeline, judge->violation.step, judge->violation.message);
+        cr_assert_not_null(strstr(judge->violation.message, text + 2), "%s: '%s' does not say '%s'",
+                           row->name, judge->violation.message, text + 2);
+    }
+}
+
+/* Plays the row; the caller ends the stage. `words` plays the words of the guests: stage_word(), or
+ * one that asks it for those that it does not know. */
+static inline void stage_row_begin(struct stage *stage, const struct stage_row *row,
+                                   stage_word_fn *words) {
+    static char text[STAGE_GUESTS_MAX + 2][160]; /* the clauses; guests keep their scripts */
+    const char *log = strstr(row->timeline, " => ");
+    const char *end = log == NULL ? strchr(row->timeline, '\0') : log;
+    const char *plan = "";
+    uint32_t clause = 0;
+    for (const char *at = row->timeline; at < end; clause++) {
+        size_t length =
+            strcspn(at, ";") < (size_t)(end - at) ? strcspn(at, ";") : (size_t)(end - at);
+        cr_assert(clause < STAGE_GUESTS_MAX + 2 && length < sizeof text[0], "%s", row->name);
+        snprintf(text[clause], sizeof text[0], "%.*s", (int)length, at);
+        at += length + strspn(at + length, "; ");
+        char *script = strstr(text[clause], ": ");
+        if (clause == 0) {
+            stage_begin_as(stage, row->variant, text[0]);
+        } else if (script != NULL) {
+            stage_row_guests(stage, text[clause], script + 2, words);
+        } else {
+            plan = text[clause];
+        }
+    }
+    stage_play(stage, plan);
+    stage_row_judge(stage, row);
+    if (log != NULL) {
+        cr_assert_str_eq(stage->log.text, log + 4, "%s: '%s'", row->name, row->timeline);
+    }
+}
+
+static inline void stage_row_with(const struct stage_row *row, stage_word_fn *words) {
+    struct stage stage;
+    stage_row_begin(&stage, row, words);
+    stage_end(&stage);
+}
+
+static inline void stage_rows_with(const struct stage_row *rows, stage_word_fn *words) {
+    struct stage_row row = {NULL};
+    for (; rows->name != NULL; rows++) {
+        const char *name = rows->name[0] == '\0' ? row.name : rows->name;
+        row = *rows;
+        row.name = name;
+        stage_row_with(&row, words);
+    }
+}
+
+static inline void stage_rows(const struct stage_row *rows) {
+    stage_rows_with(rows, stage_word);
 }
 
 #endif

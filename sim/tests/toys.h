@@ -157,22 +157,4 @@ static inline void toy_view_twice(void *instance, struct bz_permit_view *view) {
     view->waiting += view->woken;
 }
 
-/* --- a test in one call ----------------------------------------------------------------------- */
-
-/* These guests of a variant with so many permits, by this plan, fail so. */
-static inline void toy_fails(const struct bz_variant *variant, uint32_t permits,
-                             const char *const *scripts, const char *plan, const char *oracle,
-                             uint32_t step, const char *fragment) {
-    struct stage stage;
-    stage_begin(&stage, variant, permits);
-    stage_fails(&stage, scripts, plan, oracle, step, fragment);
-}
-
-static inline void toy_passes(const struct bz_variant *variant, uint32_t permits,
-                              const char *const *scripts, const char *plan) {
-    struct stage stage;
-    stage_begin(&stage, variant, permits);
-    stage_passes(&stage, scripts, plan, NULL);
-}
-
 #endif

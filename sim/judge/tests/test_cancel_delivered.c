@@ -44,71 +44,52 @@ TOY(swallows, TOY_CLAIMS_ALL, .acquire = swallows_acquire, .view = NULL);
 TOY(invents, TOY_CLAIMS_ALL, .acquire = invents_acquire);
 TOY(cancels, 0, .release = cancels_release, .view = NULL);
 
-static const char *const two_guests[] = {"acquire ~yield release", "~acquire", NULL};
+#define TWO_GUESTS "permits 1; a: acquire ~yield release; b: ~acquire; "
 
-Test(cancel_delivered, fires_when_an_operation_swallows_a_cancel) {
-    toy_fails(&swallows, 2, STAGE_SCRIPTS("acquire acquire yield release release", "~acquire"),
-              "a b !b b", "mutual-exclusion", 4, "b acquired 'table' as holder");
-    toy_fails(
-        &bz_variant_zoo_go_63615, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"),
-        "a b a !b b", "cancel-delivered", 5,
-        "b was cancelled in acquire of 'table', which returned 'ok' and swallowed the cancel");
-}
-
-Test(cancel_delivered, fires_when_an_operation_invents_one) {
-    toy_fails(&invents, 1, STAGE_SCRIPTS("~acquire"), "a", "cancel-delivered", 1,
-              "a got 'cancelled' from acquire of 'table', which no cancel request had reached");
-}
-
-Test(cancel_delivered, fires_when_a_waiter_is_cancelled_instead_of_woken) {
-    toy_fails(&cancels, 1, two_guests, "a b a b", "cancel-delivered", 4,
-              "b got 'cancelled' from acquire of 'table', which no cancel request had reached");
-}
-
-/* No request, no cancel: a future of the primitive's own was cancelled. */
-Test(cancel_delivered, is_silent_when_a_cancelled_future_is_a_signal) {
-    toy_passes(&signals, 1, STAGE_SCRIPTS("acquire yield release", "acquire release"), "a b a b");
-}
-
-Test(cancel_delivered, is_silent_in_every_window) {
-    static const char *const plans[] = {"!a",        "!b",          "a !a",   "a b !b",
-                                        "a b a !b",  "a b !b !b b", "a !b b", "a b a !b !b b",
-                                        "a b a b !b"};
-    for (size_t index = 0; index < sizeof plans / sizeof plans[0]; index++) {
-        toy_passes(&bz_variant_buzzer, 1, two_guests, plans[index]);
-    }
-}
-
-/* Requests that are taken back in time, or that meet no await because a permit is free. */
-Test(cancel_delivered, is_silent_when_a_request_is_taken_back_or_never_meets_an_await) {
-    toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("cancel-self uncancel yield acquire release"),
-               "");
-    toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("cancel-self acquire release"), "");
-    toy_passes(&bz_variant_buzzer, 1, STAGE_SCRIPTS("cancel-self acquire release ~yield yield"),
-               "");
-    toy_passes(&bz_variant_buzzer, 1,
-               STAGE_SCRIPTS("acquire yield release", "cancel-self ~acquire acquire"), "a b");
-}
-
-/* A cancel of a task that joins another goes to the joined task, which may ignore it. */
-Test(cancel_delivered, is_silent_when_a_joined_task_ignores_the_request) {
-    struct stage stage;
-    stage_begin(&stage, &bz_variant_buzzer, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("join yield", "~sleep yield"));
-    stage.actors[0].other = stage.tasks[1];
-    stage_play(&stage, "a b !a");
-    stage_expect_pass(&stage);
-    tst_expect(&stage.log, "b.sleep:cancelled b.yield:ok a.join:ok a.yield:ok");
-    stage_end(&stage);
-}
-
-Test(cancel_delivered, is_silent_when_a_joined_task_passes_the_request_on) {
-    struct stage stage;
-    stage_begin(&stage, &bz_variant_buzzer, 1);
-    stage_guests(&stage, STAGE_SCRIPTS("~join yield", "sleep"));
-    stage.actors[0].other = stage.tasks[1];
-    stage_play(&stage, "a b !a");
-    stage_expect_pass(&stage);
-    tst_expect(&stage.log, "b.sleep:cancelled a.join:cancelled a.yield:ok");
-    stage_end(&stage);
+Test(cancel_delivered, timelines) {
+    static const struct stage_row rows[] = {
+        {"cancel-delivered/fires_when_an_operation_swallows_a_cancel", &swallows,
+         "permits 2; a: acquire acquire yield release release; b: ~acquire; a b !b b",
+         "mutual-exclusion 4: b acquired 'table' as holder"},
+        {"", &bz_variant_zoo_go_63615,
+         "permits 1; a: acquire yield release; b: ~acquire; a b a !b b",
+         "cancel-delivered 5: b was cancelled in acquire of 'table', which returned 'ok' and "
+         "swallowed the cancel"},
+        {"cancel-delivered/fires_when_an_operation_invents_one", &invents,
+         "permits 1; a: ~acquire; a",
+         "cancel-delivered 1: a got 'cancelled' from acquire of 'table', which no cancel request "
+         "had reached"},
+        {"cancel-delivered/fires_when_a_waiter_is_cancelled_instead_of_woken", &cancels,
+         "permits 1; a: acquire ~yield release; b: ~acquire; a b a b",
+         "cancel-delivered 4: b got 'cancelled' from acquire of 'table', which no cancel request "
+         "had reached"},
+        /* No request, no cancel: a future of the primitive's own was cancelled. */
+        {"cancel-delivered/is_silent_when_a_cancelled_future_is_a_signal", &signals,
+         "permits 1; a: acquire yield release; b: acquire release; a b a b"},
+        /* Requests that are taken back in time, or that meet no await because a permit is free. */
+        {"cancel-delivered/is_silent_when_a_request_is_taken_back_or_never_meets_an_await",
+         &bz_variant_buzzer, "permits 1; a: cancel-self uncancel yield acquire release"},
+        {"", &bz_variant_buzzer, "permits 1; a: cancel-self acquire release"},
+        {"", &bz_variant_buzzer, "permits 1; a: cancel-self acquire release ~yield yield"},
+        {"", &bz_variant_buzzer,
+         "permits 1; a: acquire yield release; b: cancel-self ~acquire acquire; a b"},
+        /* A cancel of a task that joins another goes to the joined task, which may ignore it. */
+        {"cancel-delivered/is_silent_when_a_joined_task_ignores_the_request", &bz_variant_buzzer,
+         "permits 1; a: join-b yield; b: ~sleep yield; a b !a"
+         " => b.sleep:cancelled b.yield:ok a.join-b:ok a.yield:ok"},
+        {"cancel-delivered/is_silent_when_a_joined_task_passes_the_request_on", &bz_variant_buzzer,
+         "permits 1; a: ~join-b yield; b: sleep; a b !a"
+         " => b.sleep:cancelled a.join-b:cancelled a.yield:ok"},
+        {"cancel-delivered/is_silent_in_every_window", &bz_variant_buzzer, TWO_GUESTS "!a"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "!b"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a !a"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a b !b"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a b a !b"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a b !b !b b"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a !b b"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a b a !b !b b"},
+        {"", &bz_variant_buzzer, TWO_GUESTS "a b a b !b"},
+        {NULL},
+    };
+    stage_rows(rows);
 }

@@ -87,152 +87,7 @@ TOY(forgets_unseen, 0, .release = forgets_release, .view = NULL);
 TOY(defers, TOY_CLAIMS_ALL & ~BZ_CLAIM_LOCKED_EXACT, TOY_DEFERS);
 TOY(defers_lost, TOY_CLAIMS_ALL, TOY_DEFERS, .release = defers_lost_release);
 TOY(polls, 0, .acquire = toy_poll, .view = NULL);
-
-static const char *const two_guests[] = {"acquire yield release", "acquire release", NULL};
-static const char *const three_guests[] = {"acquire yield release", "~acquire", "acquire release",
-                                           NULL};
-
-/* --- lost-wakeup ------------------------------------------------------------------------------ */
-
-Test(lost_wakeup, fires_at_the_release_that_wakes_nobody) {
-    static const struct bz_variant *const variants[] = {&forgets, &forgets_unseen};
-    for (int index = 0; index < 2; index++) {
-        toy_fails(variants[index], 1, two_guests, "a b a", "lost-wakeup", 3,
-                  "1 of 1 permit of 'table' is free, but b waits (first of 1 waiter)");
-    }
-}
-
-/* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up on. */
-Test(lost_wakeup, fires_when_a_cancelled_waiter_keeps_its_wake_up) {
-    toy_fails(&bz_variant_zoo_sem_woken_cancel, 1, three_guests, "a b c a !b b", "lost-wakeup", 6,
-              "1 of 1 permit of 'table' is free, but c waits (first of 1 waiter)");
-}
-
-/* The same schedule up to the step before: the woken waiter may still pass it on. */
-Test(lost_wakeup, is_silent_while_a_cancelled_or_woken_one_is_under_way) {
-    toy_passes(&bz_variant_buzzer, 1, three_guests, "a b c a !b b");
-    /* c is granted, b has been cancelled before the release and has not resumed: in between, a
-     * permit is free and only C is in flight. */
-    toy_passes(&bz_variant_buzzer, 1, three_guests, "a b c !b a b c");
-}
-
-Test(lost_wakeup, waits_for_a_callback_that_is_under_way) {
-    toy_passes(&defers, 1, two_guests, "a b a");
-    toy_fails(&defers_lost, 1, two_guests, "a b a .", "lost-wakeup", 4,
-              "b waits (first of 1 waiter)");
-}
-
-/* The helper is the third task. No cancel is injected into it. */
-Test(lost_wakeup, waits_for_a_helper) {
-    static const char *const guests[] = {"acquire yield release", "acquire", NULL};
-    toy_passes(&helps, 1, guests, "a b a");
-    toy_passes(&helps, 1, guests, "a b a !c c");
-    toy_fails(&helps_nobody, 1, guests, "a b a c", "lost-wakeup", 4, "b waits (first of 1 waiter)");
-}
-
-Test(lost_wakeup, waits_for_a_timer_of_the_variant) {
-    static const char *const guests[] = {"acquire yield release", "acquire", NULL};
-    toy_passes(&is_late, 1, guests, "a b a");
-    toy_fails(&is_late_lost, 1, guests, "a b a .", "lost-wakeup", 4, "b waits (first of 1 waiter)");
-}
-
-/* A waiter that polls needs no wake-up. */
-Test(lost_wakeup, is_silent_about_waiters_that_poll) {
-    toy_passes(&polls, 1, two_guests, "a b b b b a b");
-}
-
-Test(lost_wakeup, is_silent_when_every_permit_is_taken) {
-    struct stage stage;
-    stage_begin(&stage, &forgets, 1);
-    stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"),
-              "a b"); /* a keeps it: no wake-up is lost, and none will come */
-    stage_expect_violation(&stage, "deadlock", 2,
-                           "b (in acquire of 'table'); 'table' is held by a (ended)");
-    stage_end(&stage);
-}
-
-/* --- deadlock --------------------------------------------------------------------------------- */
-
-static void wait_for_each_other(struct stage *stage, const char *first, const char *second) {
-    stage_begin(stage, &bz_variant_buzzer, 1);
-    stage_guest(stage, first);
-    stage_guest(stage, second);
-    stage->actors[0].other = stage->tasks[1];
-    stage->actors[1].other = stage->tasks[0];
-    stage_play(stage, "a b");
-}
-
-Test(deadlock, fires_when_tasks_wait_for_each_other_or_themselves) {
-    struct stage stage;
-    wait_for_each_other(&stage, "join", "join");
-    stage_expect_violation(
-        &stage, "deadlock", 2,
-        "nothing can run, and 2 of 2 tasks have not ended: a (in join), b (in join)");
-    stage_end(&stage);
-    wait_for_each_other(&stage, "acquire acquire", "yield");
-    stage_expect_violation(
-        &stage, "deadlock", 3,
-        "a (in acquire of 'table'); 'table' is held by a (in acquire of 'table')");
-    stage_end(&stage);
-}
-
-/* b releases the permit of a, so the count of a says nothing any more. */
-Test(deadlock, names_no_holder_after_a_release_of_another_task) {
-    struct stage stage;
-    stage_begin(&stage, &bz_variant_buzzer, 1);
-    stage_act(&stage, STAGE_SCRIPTS("acquire", "release acquire acquire"), "a b");
-    stage_expect_violation(&stage, "deadlock", 2, "b (in acquire of 'table')");
-    cr_assert_null(strstr(bz_judge_violation(stage.world->judge)->message, "held"));
-    stage_end(&stage);
-}
-
-/* The message names the first four. */
-Test(deadlock, names_only_the_first_of_many) {
-    struct stage stage;
-    stage_begin(&stage, &bz_variant_buzzer, 1);
-    for (int guest = 0; guest < 6; guest++) {
-        stage_guest(&stage, "acquire yield acquire");
-    }
-    stage_play(&stage, "");
-    stage_expect_violation(&stage, "deadlock", 7,
-                           "6 of 6 tasks have not ended: a (in acquire of "
-                           "'table'), b (in acquire of 'table'), c (in acquire "
-                           "of 'table'), d (in acquire of 'table'), ...");
-    stage_end(&stage);
-}
-
-/* The clock moves on to a timer that is pending. */
-Test(deadlock, is_silent_while_a_timer_is_pending) {
-    struct stage stage;
-    wait_for_each_other(&stage, "acquire sleep doze release", "acquire release");
-    stage_expect_pass(&stage);
-    cr_assert_eq(stage.world->loop->now_ns, 40);
-    stage_end(&stage);
-}
-
-/* --- livelock --------------------------------------------------------------------------------- */
-
 TOY(polls_with_view, 0, .acquire = toy_poll);
-
-static void spin(struct stage *stage, uint32_t steps_max) {
-    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
-    config.steps_max = steps_max;
-    stage_begin_with(stage, &polls_with_view, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-    stage_guest(stage, "acquire");
-    stage_guest(stage, "acquire");
-    stage_play(stage, "");
-}
-
-Test(livelock, fires_when_the_run_repeats_itself_however_short_it_was) {
-    struct stage stage;
-    for (uint32_t steps_max = 3; steps_max <= 100; steps_max += 97) {
-        spin(&stage, steps_max);
-        stage_expect_violation(&stage, "livelock", steps_max,
-                               "what runs: b (in acquire of 'table')");
-        cr_assert_eq(stage.world->judge->step, steps_max);
-        stage_end(&stage);
-    }
-}
 
 /* Polls, but gives up after a while. */
 static enum bz_status poll_for_long(void *instance) {
@@ -247,55 +102,123 @@ static enum bz_status poll_for_long(void *instance) {
 
 TOY(polls_for_long, 0, .acquire = poll_for_long, .view = NULL);
 
-static void expect_out_of_steps(struct stage *stage) {
-    cr_assert_null((void *)stage->world->judge->violation.oracle, "%s",
-                   stage->world->judge->violation.message);
-    cr_assert_eq(stage->world->judge->end, BZ_RUN_OUT_OF_STEPS);
-    stage_end(stage);
+Test(liveness, timelines) {
+    static const struct stage_row rows[] = {
+        /* --- lost-wakeup --- */
+        {"lost-wakeup/fires_at_the_release_that_wakes_nobody", &forgets,
+         "permits 1; a: acquire yield release; b: acquire release; a b a",
+         "lost-wakeup 3: 1 of 1 permit of 'table' is free, but b waits (first of 1 waiter)"},
+        {"", &forgets_unseen, "permits 1; a: acquire yield release; b: acquire release; a b a",
+         "lost-wakeup 3: 1 of 1 permit of 'table' is free, but b waits (first of 1 waiter)"},
+        /* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up on.
+         */
+        {"lost-wakeup/fires_when_a_cancelled_waiter_keeps_its_wake_up",
+         &bz_variant_zoo_sem_woken_cancel,
+         "permits 1; a: acquire yield release; b: ~acquire; c: acquire release; a b c a !b b",
+         "lost-wakeup 6: 1 of 1 permit of 'table' is free, but c waits (first of 1 waiter)"},
+        /* The same schedule up to the step before: the woken waiter may still pass it on. */
+        {"lost-wakeup/is_silent_while_a_cancelled_or_woken_one_is_under_way", &bz_variant_buzzer,
+         "permits 1; a: acquire yield release; b: ~acquire; c: acquire release; a b c a !b b"},
+        /* c is granted, b has been cancelled before the release and has not resumed: in between, a
+         * permit is free and only C is in flight. */
+        {"", &bz_variant_buzzer,
+         "permits 1; a: acquire yield release; b: ~acquire; c: acquire release; a b c !b a b c"},
+        {"lost-wakeup/waits_for_a_callback_that_is_under_way", &defers,
+         "permits 1; a: acquire yield release; b: acquire release; a b a"},
+        {"", &defers_lost, "permits 1; a: acquire yield release; b: acquire release; a b a .",
+         "lost-wakeup 4: b waits (first of 1 waiter)"},
+        /* The helper is the third task. No cancel is injected into it. */
+        {"lost-wakeup/waits_for_a_helper", &helps,
+         "permits 1; a: acquire yield release; b: acquire; a b a"},
+        {"", &helps, "permits 1; a: acquire yield release; b: acquire; a b a !c c"},
+        {"", &helps_nobody, "permits 1; a: acquire yield release; b: acquire; a b a c",
+         "lost-wakeup 4: b waits (first of 1 waiter)"},
+        {"lost-wakeup/waits_for_a_timer_of_the_variant", &is_late,
+         "permits 1; a: acquire yield release; b: acquire; a b a"},
+        {"", &is_late_lost, "permits 1; a: acquire yield release; b: acquire; a b a .",
+         "lost-wakeup 4: b waits (first of 1 waiter)"},
+        /* A waiter that polls needs no wake-up. */
+        {"lost-wakeup/is_silent_about_waiters_that_poll", &polls,
+         "permits 1; a: acquire yield release; b: acquire release; a b b b b a b"},
+        /* a keeps it: no wake-up is lost, and none will come. */
+        {"lost-wakeup/is_silent_when_every_permit_is_taken", &forgets,
+         "permits 1; a-b: acquire; a b",
+         "deadlock 2: b (in acquire of 'table'); 'table' is held by a (ended)"},
+
+        /* --- deadlock --- */
+        {"deadlock/fires_when_tasks_wait_for_each_other_or_themselves", &bz_variant_buzzer,
+         "permits 1; a: join-b; b: join-a; a b",
+         "deadlock 2: nothing can run, and 2 of 2 tasks have not ended: a (in join), b (in join)"},
+        {"", &bz_variant_buzzer, "permits 1; a: acquire acquire; b: yield; a b",
+         "deadlock 3: a (in acquire of 'table'); 'table' is held by a (in acquire of 'table')"},
+        /* The message names the first four. */
+        {"deadlock/names_only_the_first_of_many", &bz_variant_buzzer,
+         "permits 1; a-f: acquire yield acquire",
+         "deadlock 7: 6 of 6 tasks have not ended: a (in acquire of 'table'), b (in acquire of "
+         "'table'), c (in acquire of 'table'), d (in acquire of 'table'), ..."},
+
+        /* --- livelock --- */
+        {"livelock/fires_when_the_run_repeats_itself_however_short_it_was", &polls_with_view,
+         "semaphore 1 order=fifo max-steps=3; a-b: acquire",
+         "livelock 3: what runs: b (in acquire of 'table')"},
+        {"", &polls_with_view, "semaphore 1 order=fifo max-steps=100; a-b: acquire",
+         "livelock 100: what runs: b (in acquire of 'table')"},
+        /* Without a clock jump, b polls for ever; the holder sleeps. */
+        {"livelock/is_silent_while_a_timer_would_end_it", &polls_with_view,
+         "semaphore 1 order=fifo max-steps=50; a: acquire doze release; b: acquire release",
+         "out-of-steps"},
+
+        /* --- leak --- */
+        /* The lock is never released: a release would take the entry out. */
+        {"leak/fires_when_a_cancelled_entry_stays_behind", &bz_variant_zoo_am_54,
+         "permits 1; a: acquire yield; b: ~acquire; a b !b",
+         "leak 5: every task has ended, but 1 entry is left in the queue of 'table'"},
+        {"leak/is_silent_when_all_have_left", &bz_variant_buzzer,
+         "permits 1; a: acquire yield release; b: ~acquire; c: acquire release; a b c !b"},
+        {NULL},
+    };
+    stage_rows(rows);
+}
+
+/* The clock moves on to a timer that is pending. */
+Test(deadlock, is_silent_while_a_timer_is_pending) {
+    static const struct stage_row row = {
+        "deadlock", &bz_variant_buzzer,
+        "permits 1; a: acquire sleep doze release; b: acquire release; a b"};
+    struct stage stage;
+    stage_row_begin(&stage, &row, stage_word);
+    cr_assert_eq(stage.world->loop->now_ns, 40);
+    stage_end(&stage);
+}
+
+/* b releases the permit of a, so the count of a says nothing any more. */
+Test(deadlock, names_no_holder_after_a_release_of_another_task) {
+    static const struct stage_row row = {"deadlock", &bz_variant_buzzer,
+                                         "permits 1; a: acquire; b: release acquire acquire; a b",
+                                         "deadlock 2: b (in acquire of 'table')"};
+    struct stage stage;
+    stage_row_begin(&stage, &row, stage_word);
+    cr_assert_null(strstr(bz_judge_violation(stage.world->judge)->message, "held"));
+    stage_end(&stage);
 }
 
 /* The number of polls that are left is on its stack. */
 Test(livelock, is_silent_about_a_run_that_is_cut_short) {
-    struct stage stage;
-    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
-    for (config.steps_max = 1; config.steps_max <= 256; config.steps_max *= 2) {
-        stage_begin_with(&stage, &polls_for_long, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-        stage_act(&stage, STAGE_SCRIPTS("acquire", "acquire"), "");
-        expect_out_of_steps(&stage);
+    for (unsigned steps_max = 1; steps_max <= 256; steps_max *= 2) {
+        char timeline[64];
+        snprintf(timeline, sizeof timeline, "semaphore 1 order=fifo max-steps=%u; a-b: acquire",
+                 steps_max);
+        stage_row_with(&(struct stage_row){timeline, &polls_for_long, timeline, "out-of-steps"},
+                       stage_word);
     }
 }
 
-/* Without a clock jump, b polls for ever; the holder sleeps. */
-Test(livelock, is_silent_while_a_timer_would_end_it) {
-    struct stage stage;
-    struct bz_judge_config config = stage_config(BZ_ORDER_FIFO);
-    config.steps_max = 50;
-    stage_begin_with(&stage, &polls_with_view, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-    stage_act(&stage, STAGE_SCRIPTS("acquire doze release", "acquire release"), "");
-    expect_out_of_steps(&stage);
-}
-
-/* --- leak ------------------------------------------------------------------------------------- */
-
-static const struct bz_variant *am_54(bool has_view) {
-    static struct bz_permit_ops ops;
-    static struct bz_variant variant;
-    ops = bz_zoo_ops_am_54;
-    ops.view = has_view ? ops.view : NULL;
-    variant = bz_variant_zoo_am_54;
-    variant.permits[BZ_PRIMITIVE_LOCK] = &ops;
-    return &variant;
-}
-
-/* The lock is never released: a release would take the entry out. */
-static const char *const keeps_it[] = {"acquire yield", "~acquire", NULL};
-
-Test(leak, fires_when_a_cancelled_entry_stays_behind) {
-    toy_fails(am_54(true), 1, keeps_it, "a b !b", "leak", 5,
-              "every task has ended, but 1 entry is left in the queue of 'table'");
-}
-
-Test(leak, is_silent_without_a_view_and_when_all_have_left) {
-    toy_passes(am_54(false), 1, keeps_it, "a b !b");
-    toy_passes(&bz_variant_buzzer, 1, three_guests, "a b c !b");
+Test(leak, is_silent_without_a_view) {
+    struct bz_permit_ops ops = bz_zoo_ops_am_54;
+    struct bz_variant unseen = bz_variant_zoo_am_54;
+    ops.view = NULL;
+    unseen.permits[BZ_PRIMITIVE_LOCK] = &ops;
+    stage_row_with(
+        &(struct stage_row){"leak", &unseen, "permits 1; a: acquire yield; b: ~acquire; a b !b"},
+        stage_word);
 }

@@ -50,56 +50,33 @@ static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_q
     return status == BZ_OK ? bz_sut_scope_exit(&scope, bz_sleep(actor->loop, 30)) : status;
 }
 
-/* One guest of this variant. `fragment` NULL: no oracle objects. */
-static void play(const struct bz_variant *variant, const char *script, const char *plan,
-                 const char *fragment) {
-    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
-    struct stage stage;
-    stage_open(&stage, variant, &config);
-    stage_guest(&stage, script);
-    stage.actors[0].extra = word;
-    stage_play(&stage, plan);
-    if (fragment == NULL) {
-        stage_expect_pass(&stage);
-    } else {
-        stage_expect_violation(&stage, "cancel-count", stage.world->judge->step, fragment);
-    }
-    stage_end(&stage);
-}
-
-Test(cancel_count, fires_when_the_request_of_a_deadline_stays) {
-    play(&counted, "~nest-1", "", "wrong number of requests (cancelling: 1, due: 0)");
-}
-
-Test(cancel_count, fires_when_a_request_is_taken_back_before_the_deadline) {
-    play(&early, "~nest-9", "a !a", "before its deadline");
-}
-
-/* The scope is opened by the cleanup of a task that was cancelled. */
-Test(cancel_count, fires_when_an_expired_scope_does_not_say_so) {
-    play(&bz_variant_zoo_to_baseline, "~nest-9 ~nest-1", "a !a",
-         "and should have returned 'timed-out'");
-}
-
-Test(cancel_count, fires_when_a_request_of_somebody_else_is_taken_for_the_deadline) {
-    static const char text[] = "swallowed somebody else's cancel request";
-    play(&bz_variant_zoo_to_any_cancel, "~nest-1", "a +A !a", text);
-    play(&bz_variant_zoo_to_zero_swallow, "cancel-self ~nest-0", "a A", text);
-}
-
-Test(cancel_count, fires_when_a_scope_does_not_expire) {
-    play(&untimed, "~nest-1", "", "did not expire at its deadline");
-    play(&untimed, "~nest-9", "", NULL);
-}
-
-Test(cancel_count, fires_when_a_status_is_changed) {
-    play(&changed, "~nest-9", "", "changed a status that is not its own");
-}
-
-Test(cancel_count, is_silent_about_scopes_that_keep_count) {
-    play(&bz_variant_buzzer, "~nest-1 nest-9 ~nest-2", "", NULL);
-    play(&bz_variant_buzzer, "~nest-9", "a !a", NULL);
-    play(&bz_variant_buzzer, "~nest-1", "a +A !a", NULL);
-    play(&bz_variant_buzzer, "~nest-1 ~nest-1", "a !a", NULL); /* one request at the second entry */
-    play(&bz_variant_buzzer, "cancel-self ~nest-0", "a A", NULL);
+Test(scope, timelines) {
+    static const struct stage_row rows[] = {
+        {"cancel-count/fires_when_the_request_of_a_deadline_stays", &counted, "nothing; a: ~nest-1",
+         "cancel-count: wrong number of requests (cancelling: 1, due: 0)"},
+        {"cancel-count/fires_when_a_request_is_taken_back_before_the_deadline", &early,
+         "nothing; a: ~nest-9; a !a", "cancel-count: before its deadline"},
+        /* The scope is opened by the cleanup of a task that was cancelled. */
+        {"cancel-count/fires_when_an_expired_scope_does_not_say_so", &bz_variant_zoo_to_baseline,
+         "nothing; a: ~nest-9 ~nest-1; a !a", "cancel-count: and should have returned 'timed-out'"},
+        {"cancel-count/fires_when_a_request_of_somebody_else_is_taken_for_the_deadline",
+         &bz_variant_zoo_to_any_cancel, "nothing; a: ~nest-1; a +A !a",
+         "cancel-count: swallowed somebody else's cancel request"},
+        {"", &bz_variant_zoo_to_zero_swallow, "nothing; a: cancel-self ~nest-0; a A",
+         "cancel-count: swallowed somebody else's cancel request"},
+        {"cancel-count/fires_when_a_scope_does_not_expire", &untimed, "nothing; a: ~nest-1",
+         "cancel-count: did not expire at its deadline"},
+        {"", &untimed, "nothing; a: ~nest-9"},
+        {"cancel-count/fires_when_a_status_is_changed", &changed, "nothing; a: ~nest-9",
+         "cancel-count: changed a status that is not its own"},
+        {"cancel-count/is_silent_about_scopes_that_keep_count", &bz_variant_buzzer,
+         "nothing; a: ~nest-1 nest-9 ~nest-2"},
+        {"", &bz_variant_buzzer, "nothing; a: ~nest-9; a !a"},
+        {"", &bz_variant_buzzer, "nothing; a: ~nest-1; a +A !a"},
+        /* One request at the second entry. */
+        {"", &bz_variant_buzzer, "nothing; a: ~nest-1 ~nest-1; a !a"},
+        {"", &bz_variant_buzzer, "nothing; a: cancel-self ~nest-0; a A"},
+        {NULL},
+    };
+    stage_rows_with(rows, word);
 }

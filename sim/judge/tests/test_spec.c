@@ -119,14 +119,44 @@ TOY_OFFERS(barges, ZOO_CLAIMS, .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_op
 TOY_OFFERS(double_grant, ZOO_CLAIMS,
            .permits = {[BZ_PRIMITIVE_LOCK] = &bz_zoo_ops_lock_double_grant});
 
-/* --- tests ------------------------------------------------------------------------------------ */
-
-/* A callback will wake it: no wake-up is lost, nobody is overtaken, and locked() is right. But it
- * waits beside a free permit with nobody ahead of it. */
-Test(spec, fires_when_a_newcomer_queues_beside_a_free_permit) {
-    toy_fails(&queues, 1, STAGE_SCRIPTS("yield", "acquire yield release"), "a b", "spec", 2,
-              "Enqueue of b at 'table' is no transition of the specification: it needs W or R or "
-              "level = 0; level 1, W 0, R 0");
+Test(spec, timelines) {
+    static const struct stage_row rows[] = {
+        /* --- tests --- */
+        /* A callback will wake it: no wake-up is lost, nobody is overtaken, and locked() is right.
+         * But it waits beside a free permit with nobody ahead of it. */
+        {"spec/fires_when_a_newcomer_queues_beside_a_free_permit", &queues,
+         "permits 1; a: yield; b: acquire yield release; a b",
+         "spec 2: Enqueue of b at 'table' is no transition of the specification: it needs W or R "
+         "or level = 0; level 1, W 0, R 0"},
+        /* The first acquire of the step does not wait. It must not hide the second, which does. */
+        {"spec/fires_for_the_second_of_two_acquires_in_one_step", &spawns,
+         "permits 2; a: acquire yield release; a"},
+        {"", &spawns, "permits 2; a: acquire acquire yield release release; a",
+         "spec 1: Enqueue of a at 'table' is no transition of the specification: it needs W or R "
+         "or level = 0; level 1, W 0, R 0"},
+        /* The oldest takes the permit, and overtakes nobody. Nobody woke it, for it polls. */
+        {"spec/is_silent_when_the_oldest_polls_and_another_waits", &first_polls,
+         "permits 1; a-c: acquire yield release; a b c a b"},
+        /* A poller that finds nobody waiting counts as a newcomer. */
+        {"spec/is_silent_when_a_poller_comes_in_alone", &first_polls,
+         "permits 1; a-b: acquire yield release; a b a b b"},
+        /* It is suspended beside a free permit, and does not wait for one: it has not queued. */
+        {"spec/is_silent_when_an_acquire_yields_before_it_takes", &checkpoints,
+         "permits 1; a: acquire yield release; b: yield yield; a b a b a"},
+        {"spec/is_silent_without_a_view_or_the_claims", &queues_unseen,
+         "permits 1; a: acquire yield release; a"},
+        {"", &queues_unclaimed, "permits 1; a: acquire yield release; a"},
+        {"", &queues_inexact, "permits 1; a: acquire yield release; a"},
+        /* A newcomer may queue beside a free permit if R is not 0. A woken waiter that is cancelled
+         * gives its permit back. */
+        {"spec/is_silent_when_a_newcomer_queues_behind_a_woken_one", &bz_variant_buzzer,
+         "permits 2; a-d: acquire yield release; a b c a b d c d"},
+        {"", &bz_variant_buzzer,
+         "permits 1; a: acquire yield release; b: ~acquire; c: acquire yield release; a b c a !b b "
+         "c"},
+        {NULL},
+    };
+    stage_rows(rows);
 }
 
 /* At the first newcomer, not at the second, which finds a waiter. */
@@ -138,51 +168,6 @@ Test(spec, fires_at_the_step_and_for_the_task) {
     cr_assert_eq(stage.world->judge->violation.task, 1);
     cr_assert_eq(stage.world->judge->violation.also, 0, "others object, too");
     stage_end(&stage);
-}
-
-/* The first acquire of the step does not wait. It must not hide the second, which does. */
-Test(spec, fires_for_the_second_of_two_acquires_in_one_step) {
-    toy_passes(&spawns, 2, STAGE_SCRIPTS("acquire yield release"), "a");
-    toy_fails(&spawns, 2, STAGE_SCRIPTS("acquire acquire yield release release"), "a", "spec", 1,
-              "Enqueue of a at 'table' is no transition of the specification: it needs W or R or "
-              "level = 0; level 1, W 0, R 0");
-}
-
-/* The oldest takes the permit, and overtakes nobody. Nobody woke it, for it polls. */
-Test(spec, is_silent_when_the_oldest_polls_and_another_waits) {
-    toy_passes(
-        &first_polls, 1,
-        STAGE_SCRIPTS("acquire yield release", "acquire yield release", "acquire yield release"),
-        "a b c a b");
-}
-
-/* A poller that finds nobody waiting counts as a newcomer. */
-Test(spec, is_silent_when_a_poller_comes_in_alone) {
-    toy_passes(&first_polls, 1, STAGE_SCRIPTS("acquire yield release", "acquire yield release"),
-               "a b a b b");
-}
-
-/* It is suspended beside a free permit, and does not wait for one: it has not queued. */
-Test(spec, is_silent_when_an_acquire_yields_before_it_takes) {
-    toy_passes(&checkpoints, 1, STAGE_SCRIPTS("acquire yield release", "yield yield"), "a b a b a");
-}
-
-Test(spec, is_silent_without_a_view_or_the_claims) {
-    toy_passes(&queues_unseen, 1, STAGE_SCRIPTS("acquire yield release"), "a");
-    toy_passes(&queues_unclaimed, 1, STAGE_SCRIPTS("acquire yield release"), "a");
-    toy_passes(&queues_inexact, 1, STAGE_SCRIPTS("acquire yield release"), "a");
-}
-
-/* A newcomer may queue beside a free permit if R is not 0. A woken waiter that is cancelled gives
- * its permit back. */
-Test(spec, is_silent_when_a_newcomer_queues_behind_a_woken_one) {
-    toy_passes(&bz_variant_buzzer, 2,
-               STAGE_SCRIPTS("acquire yield release", "acquire yield release",
-                             "acquire yield release", "acquire yield release"),
-               "a b c a b d c d");
-    toy_passes(&bz_variant_buzzer, 1,
-               STAGE_SCRIPTS("acquire yield release", "~acquire", "acquire yield release"),
-               "a b c a !b b c");
 }
 
 /* Runs until this oracle objects. */

@@ -44,30 +44,6 @@ TOY(unknown_toy, 0, .acquire = unknown);
 TOY(late_liar_toy, 0, .acquire = lies_after_a_wait);
 TOY(refusing_toy, 0, .release = refuses);
 
-Test(status, fires_when_no_memory_was_refused) {
-    toy_fails(&no_memory_toy, 1, STAGE_SCRIPTS("~acquire"), "a", "status", 1,
-              "acquire of 'table' returned no-memory to a, but no memory was refused, and "
-              "its waiters_max allows this waiter; it may return: ok");
-    toy_passes(&hungry_toy, 1, STAGE_SCRIPTS("~acquire"), "a");
-}
-
-Test(status, fires_at_a_number_that_is_none) {
-    toy_fails(&unknown_toy, 1, STAGE_SCRIPTS("~acquire"), "a", "status", 1,
-              "acquire of 'table' returned status 99 to a, but there is no such status; it may "
-              "return: ok");
-}
-
-Test(status, fires_after_a_wait) {
-    toy_fails(&late_liar_toy, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a b",
-              "status", 4, "acquire of 'table' returned timed-out to b, but no time has passed");
-}
-
-Test(status, fires_when_a_holder_may_not_release) {
-    toy_fails(&refusing_toy, 1, STAGE_SCRIPTS("acquire ~release"), "a", "status", 1,
-              "release of 'table' returned not-held to a, but the task holds a permit");
-    toy_passes(&refusing_toy, 1, STAGE_SCRIPTS("~release"), "a");
-}
-
 /* --- the end of a task ------------------------------------------------------------------------ */
 
 static bool yes(void *source) {
@@ -128,26 +104,34 @@ TOY_OF(queue, full_queue, EXACT, *bz_variant_buzzer.queue, ops->try_put = is_ful
 TOY_OF(queue, two_stage_queue, BZ_CLAIM_FIFO, *bz_variant_buzzer.queue, ops->try_get = is_empty);
 TOY_OF(queue, impatient_queue, 0, *bz_variant_buzzer.queue, ops->get = is_empty);
 
-static void queue_fails(const struct bz_variant *variant, const char *script, const char *text) {
-    struct stage stage;
-    stage_begin_queue(&stage, variant, BZ_QUEUE_ORDER_FIFO, 1);
-    stage_fails(&stage, STAGE_SCRIPTS(script), "a", "status", 1, text);
-}
+Test(status, timelines) {
+    static const struct stage_row rows[] = {
+        {"status/fires_when_no_memory_was_refused", &no_memory_toy, "permits 1; a: ~acquire; a",
+         "status 1: acquire of 'table' returned no-memory to a, but no memory was refused, "
+         "and its waiters_max allows this waiter; it may return: ok"},
+        {"", &hungry_toy, "permits 1; a: ~acquire; a"},
+        {"status/fires_at_a_number_that_is_none", &unknown_toy, "permits 1; a: ~acquire; a",
+         "status 1: acquire of 'table' returned status 99 to a, but there is no such status; it "
+         "may return: ok"},
+        {"status/fires_after_a_wait", &late_liar_toy,
+         "permits 1; a: acquire yield release; b: ~acquire; a b a b",
+         "status 4: acquire of 'table' returned timed-out to b, but no time has passed"},
+        {"status/fires_when_a_holder_may_not_release", &refusing_toy,
+         "permits 1; a: acquire ~release; a",
+         "status 1: release of 'table' returned not-held to a, but the task holds a permit"},
+        {"", &refusing_toy, "permits 1; a: ~release; a"},
 
-static void queue_passes(const struct bz_variant *variant, const char *script) {
-    struct stage stage;
-    stage_begin_queue(&stage, variant, BZ_QUEUE_ORDER_FIFO, 1);
-    stage_passes(&stage, STAGE_SCRIPTS(script), "a", NULL);
-}
-
-Test(status, of_a_try_is_judged_by_the_items_if_the_queue_is_exact) {
-    queue_fails(&empty_queue, "put ~try-get", "get of 'items' returned empty to a");
-    queue_passes(&empty_queue, "~try-get");
-    queue_fails(&full_queue, "~try-put", "put of 'slots' returned full to a");
-    queue_passes(&full_queue, "put ~try-put try-get");
-    queue_passes(&two_stage_queue, "put ~try-get");
-}
-
-Test(status, empty_is_for_tries_alone) {
-    queue_fails(&impatient_queue, "~get", "get of 'items' returned empty to a, but it should wait");
+        /* --- tries --- */
+        {"status/of_a_try_is_judged_by_the_items_if_the_queue_is_exact", &empty_queue,
+         "queue fifo 1; a: put ~try-get", "status 1: get of 'items' returned empty to a"},
+        {"", &empty_queue, "queue fifo 1; a: ~try-get"},
+        {"", &full_queue, "queue fifo 1; a: ~try-put",
+         "status 1: put of 'slots' returned full to a"},
+        {"", &full_queue, "queue fifo 1; a: put ~try-put try-get"},
+        {"", &two_stage_queue, "queue fifo 1; a: put ~try-get"},
+        {"status/empty_is_for_tries_alone", &impatient_queue, "queue fifo 1; a: ~get",
+         "status 1: get of 'items' returned empty to a, but it should wait"},
+        {NULL},
+    };
+    stage_rows(rows);
 }

@@ -132,7 +132,7 @@ Test(handoffs, of_many_tasks_are_added_up) {
 static void expect_queue(const char *const *scripts, const char *plan, const char *items,
                          const char *slots) {
     struct stage stage;
-    stage_begin_queue(&stage, &bz_variant_buzzer, BZ_QUEUE_ORDER_FIFO, 1);
+    stage_begin_as(&stage, &bz_variant_buzzer, "queue fifo 1");
     stage_act(&stage, scripts, plan);
     stage_expect_pass(&stage);
     const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;
@@ -150,7 +150,7 @@ Test(handoffs, of_a_queue_go_from_putters_to_getters_and_back) {
 
 Test(handoffs, of_an_event_come_from_the_task_that_set_it) {
     struct stage stage;
-    stage_begin_hall(&stage, &bz_variant_buzzer);
+    stage_begin_as(&stage, &bz_variant_buzzer, "hall");
     stage_act(&stage, STAGE_SCRIPTS("pass", "set", "set"), "a b a");
     stage_expect_pass(&stage);
     const struct bz_shadow_object *objects = stage.world->judge->shadow.objects;

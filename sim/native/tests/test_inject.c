@@ -77,8 +77,12 @@ TOY(forgets_cancelled, TOY_CLAIMS_ALL, .view = view_without_cancelled);
 
 /* A cancel from outside is a step: the objects that it concerns are judged at its end. */
 Test(injection, is_judged_as_a_step) {
-    toy_fails(&forgets_cancelled, 1, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b",
-              "queue-partition", 3, "but shows 0 that wait, 0 with a result and 0 cancelled");
+    stage_rows((const struct stage_row[]){
+        {"queue-partition", &forgets_cancelled,
+         "permits 1; a: acquire yield release; b: ~acquire; a b !b",
+         "queue-partition 3: but shows 0 that wait, 0 with a result and 0 cancelled"},
+        {NULL},
+    });
 }
 
 Test(injection, respects_the_budget) {

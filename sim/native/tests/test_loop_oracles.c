@@ -55,122 +55,97 @@ static enum bz_status word(struct tst_actor *actor, const char *text, bool *is_q
     return BZ_OK;
 }
 
-/* `fragment` NULL: no oracle objects. */
-static void play(const struct bz_variant *variant, enum bz_order order, const char *const *scripts,
-                 const char *oracle, const char *fragment) {
-    struct bz_judge_config config = stage_config(order);
-    struct stage stage;
-    stage_open(&stage, variant, &config);
-    stage_guests(&stage, scripts);
-    for (uint32_t index = 0; index < stage.count; index++) {
-        stage.actors[index].extra = word;
-        stage.actors[index].other = stage.tasks[1];
+/* Played in both orders of the loop. */
+static const struct stage_row rows_of_both_orders[] = {
+    {"timer/fires_when_the_clock_passes_one", &bz_variant_buzzer,
+     "nothing; a: sleep; b: doze; c: swap",
+     "timer: a timer that a armed for 10 ns fires late; the clock shows 30 ns"},
+    {"", &bz_variant_buzzer,
+     "nothing; a: nap-2; b: nap-4; c: nap-3; d: nap-5; e: nap-6; f: time-31",
+     "timer: a timer that d armed for 10 ns does not fire; the clock shows 20 ns"},
+    {"timer/fires_when_one_fires_early", &bz_variant_buzzer, "nothing; a: doze; b: fake-01",
+     "timer: a timer that a armed for 30 ns fires early; the clock shows 10 ns"},
+    {"timer/fires_when_two_of_one_time_change_places", &bz_variant_buzzer,
+     "nothing; a-b: sleep; c: swap",
+     "timer: fires after one of the same time that was armed later"},
+    {"timer/fires_when_a_sleep_has_another_length", &bz_variant_buzzer,
+     "nothing; a: nap-2; b: time-01", "timer: a sleep until 20 ns ended at 10 ns"},
+    {"", &bz_variant_buzzer, "nothing; a: nap-1; b: time-02",
+     "timer: a sleep until 10 ns ended at 20 ns"},
+    {"timer/is_silent_about_timers_that_fire_in_order", &bz_variant_buzzer,
+     "nothing; a: doze nap-1; b: nap-1 nap-2 nap-1; c: sleep doze; d: nap-0 yield nap-9"},
+    {"timer/fires_when_more_slots_are_reserved_than_there_are", &bz_variant_buzzer,
+     "nothing; a: keep-m; b: sleep",
+     "timer: the loop has reserved 34 slots of a ready queue that has 16"},
+
+    /* --- cancel-delivered --- */
+    {"cancel-delivered/fires_when_a_request_is_lost_at_the_end_of_a_task", &bz_variant_buzzer,
+     "nothing; a: cancel-self forget",
+     "cancel-delivered: a ended with 'ok', although a cancel request was pending"},
+    {"", &bz_variant_buzzer, "nothing; a: cancel-self; b: cancel-self uncancel"},
+    {"cancel-delivered/fires_when_a_pause_is_cancelled_without_a_request", &bz_variant_buzzer,
+     "nothing; a: mark yield",
+     "cancel-delivered: a resumed with 'cancelled', although no cancel request was pending"},
+    {"", &bz_variant_buzzer, "nothing; a: mark sleep",
+     "cancel-delivered: no cancel request was pending"},
+    {"", &bz_variant_buzzer, "nothing; a: cancel-self sleep"},
+    {"cancel-delivered/fires_when_a_woken_task_is_cancelled_without_a_request", &bz_variant_buzzer,
+     "nothing; a: join-b; b: yield; c: yield mark-a",
+     "cancel-delivered: a resumed with 'cancelled', although no cancel request was pending"},
+    {"", &bz_variant_buzzer, "nothing; a: ~join-b; b: yield; c: yield cancel-a"},
+
+    /* --- leak --- */
+    {"leak/fires_when_the_loop_keeps_what_nobody_needs", &bz_variant_buzzer,
+     "nothing; a: keep-s; b: sleep",
+     "leak: the loop keeps 1 stacks and counts 0 live tasks; it has 0"},
+    {"", &bz_variant_buzzer, "nothing; a: keep-q; b: sleep",
+     "leak: the loop reserves 1 slots of the ready queue; it needs 0"},
+    {"", &bz_variant_buzzer, "nothing; a: keep-d; b: sleep",
+     "leak: the loop counts 1 disarmed timers; it has 0"},
+    {"leak/is_silent_about_what_is_needed", &bz_variant_buzzer,
+     "nothing; a: sleep yield; b: cancel-self sleep; c: doze"},
+    {NULL},
+};
+
+Test(loop_oracles, in_order_any) {
+    stage_rows_with(rows_of_both_orders, word);
+}
+
+Test(loop_oracles, in_order_fifo) {
+    for (const struct stage_row *row = rows_of_both_orders; row->name != NULL; row++) {
+        struct stage_row fifo = *row;
+        char timeline[200];
+        snprintf(timeline, sizeof timeline, "nothing order=fifo%s", strchr(row->timeline, ';'));
+        fifo.timeline = timeline;
+        stage_row_with(&fifo, word);
     }
-    stage_play(&stage, "");
-    if (fragment == NULL) {
-        stage_expect_pass(&stage);
-    } else {
-        stage_expect_violation(&stage, oracle, stage.world->judge->step, fragment);
-    }
-    stage_end(&stage);
 }
 
-static void both_orders(const char *const *scripts, const char *oracle, const char *fragment) {
-    play(&bz_variant_buzzer, BZ_ORDER_ANY, scripts, oracle, fragment);
-    play(&bz_variant_buzzer, BZ_ORDER_FIFO, scripts, oracle, fragment);
-}
-
-Test(timer, fires_when_the_clock_passes_one) {
-    both_orders(STAGE_SCRIPTS("sleep", "doze", "swap"), "timer",
-                "a timer that a armed for 10 ns fires late; the clock shows 30 ns");
-    both_orders(STAGE_SCRIPTS("nap-2", "nap-4", "nap-3", "nap-5", "nap-6", "time-31"), "timer",
-                "a timer that d armed for 10 ns does not fire; the clock shows 20 ns");
-}
-
-Test(timer, fires_when_one_fires_early) {
-    both_orders(STAGE_SCRIPTS("doze", "fake-01"), "timer",
-                "a timer that a armed for 30 ns fires early; the clock shows 10 ns");
-}
-
-Test(timer, fires_when_two_of_one_time_change_places) {
-    static const char *const scripts[] = {"sleep", "sleep", "swap", NULL};
-    both_orders(scripts, "timer", "fires after one of the same time that was armed later");
-    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, scripts, "timer", NULL); /* by the heap alone */
-}
-
-Test(timer, fires_when_a_sleep_has_another_length) {
-    both_orders(STAGE_SCRIPTS("nap-2", "time-01"), "timer", "a sleep until 20 ns ended at 10 ns");
-    both_orders(STAGE_SCRIPTS("nap-1", "time-02"), "timer", "a sleep until 10 ns ended at 20 ns");
-}
-
-Test(timer, is_silent_about_timers_that_fire_in_order) {
-    both_orders(STAGE_SCRIPTS("doze nap-1", "nap-1 nap-2 nap-1", "sleep doze", "nap-0 yield nap-9"),
-                "timer", NULL);
-}
-
-Test(timer, fires_when_more_slots_are_reserved_than_there_are) {
-    both_orders(STAGE_SCRIPTS("keep-m", "sleep"), "timer",
-                "the loop has reserved 34 slots of a ready queue that has 16");
+Test(loop_oracles, of_other_runtimes) {
+    static const struct stage_row rows[] = {
+        /* By the heap alone. */
+        {"timer/is_silent_about_a_heap_without_a_tie_break", &bz_variant_asyncio_311,
+         "nothing; a-b: sleep; c: swap"},
+        {"cancel-delivered/fires_when_an_uncancel_breaks_the_rules_of_the_runtime",
+         &bz_variant_asyncio_311, "nothing; a: cancel-self forget uncancel",
+         "cancel-delivered: which should have stayed undelivered"},
+        {"", &bz_variant_asyncio_311, "nothing; a: cancel-self uncancel ~yield"},
+        {"", &bz_variant_asyncio_313, "nothing; a: cancel-self uncancel yield"},
+        {"", &bz_variant_asyncio_311, "nothing; a: yield mark-b uncancel-b; b: draw",
+         "cancel-delivered: b took back a cancel request, and it stayed to be delivered"},
+        {"", &bz_variant_asyncio_311, "nothing; a: yield uncancel-b; b: cancel-self"},
+        {NULL},
+    };
+    stage_rows_with(rows, word);
 }
 
 /* A step that takes long: the sleep ends late, but by no more than the lag. */
-Test(timer, is_silent_about_lag) {
-    struct bz_judge_config config = stage_config(BZ_ORDER_ANY);
+Test(loop_oracles, are_silent_about_lag) {
+    static const struct stage_row row = {
+        "timer/is_silent_about_lag", &bz_variant_buzzer,
+        "nothing; a: nap-1; b: doze; c: yield yield yield yield; a b c +c +c A a"};
     struct stage stage;
-    stage_open(&stage, &bz_variant_buzzer, &config);
-    stage_guests(&stage, STAGE_SCRIPTS("nap-1", "doze", "yield yield yield yield"));
-    stage.actors[0].extra = word;
-    stage_play(&stage, "a b c +c +c A a");
-    stage_expect_pass(&stage);
+    stage_row_begin(&stage, &row, word);
     cr_assert_eq(stage.world->judge->lag_ns, 30);
     stage_end(&stage);
-}
-
-/* --- cancel-delivered ------------------------------------------------------------------------- */
-
-Test(cancel_delivered, fires_when_a_request_is_lost_at_the_end_of_a_task) {
-    both_orders(STAGE_SCRIPTS("cancel-self forget"), "cancel-delivered",
-                "a ended with 'ok', although a cancel request was pending");
-    both_orders(STAGE_SCRIPTS("cancel-self", "cancel-self uncancel"), "cancel-delivered", NULL);
-}
-
-Test(cancel_delivered, fires_when_a_pause_is_cancelled_without_a_request) {
-    both_orders(STAGE_SCRIPTS("mark yield"), "cancel-delivered",
-                "a resumed with 'cancelled', although no cancel request was pending");
-    both_orders(STAGE_SCRIPTS("mark sleep"), "cancel-delivered", "no cancel request was pending");
-    both_orders(STAGE_SCRIPTS("cancel-self sleep"), "cancel-delivered", NULL);
-}
-
-Test(cancel_delivered, fires_when_a_woken_task_is_cancelled_without_a_request) {
-    both_orders(STAGE_SCRIPTS("join", "yield", "yield mark-a"), "cancel-delivered",
-                "a resumed with 'cancelled', although no cancel request was pending");
-    both_orders(STAGE_SCRIPTS("~join", "yield", "yield cancel-a"), "cancel-delivered", NULL);
-}
-
-Test(cancel_delivered, fires_when_an_uncancel_breaks_the_rules_of_the_runtime) {
-    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("cancel-self forget uncancel"),
-         "cancel-delivered", "which should have stayed undelivered");
-    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("cancel-self uncancel ~yield"),
-         "cancel-delivered", NULL);
-    play(&bz_variant_asyncio_313, BZ_ORDER_ANY, STAGE_SCRIPTS("cancel-self uncancel yield"),
-         "cancel-delivered", NULL);
-    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("yield mark-b uncancel-b", "draw"),
-         "cancel-delivered", "b took back a cancel request, and it stayed to be delivered");
-    play(&bz_variant_asyncio_311, BZ_ORDER_ANY, STAGE_SCRIPTS("yield uncancel-b", "cancel-self"),
-         "cancel-delivered", NULL);
-}
-
-/* --- leak ------------------------------------------------------------------------------------- */
-
-Test(leak, fires_when_the_loop_keeps_what_nobody_needs) {
-    both_orders(STAGE_SCRIPTS("keep-s", "sleep"), "leak",
-                "the loop keeps 1 stacks and counts 0 live tasks; it has 0");
-    both_orders(STAGE_SCRIPTS("keep-q", "sleep"), "leak",
-                "the loop reserves 1 slots of the ready queue; it needs 0");
-    both_orders(STAGE_SCRIPTS("keep-d", "sleep"), "leak",
-                "the loop counts 1 disarmed timers; it has 0");
-}
-
-Test(leak, is_silent_about_what_is_needed) {
-    both_orders(STAGE_SCRIPTS("sleep yield", "cancel-self sleep", "doze"), "leak", NULL);
 }

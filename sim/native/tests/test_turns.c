@@ -2,25 +2,26 @@
 #include "primitives/runtime/timer.h"
 #include "sim/tests/toys.h"
 
-static void play(struct stage *stage, enum bz_order order, const char *const *scripts,
-                 const char *plan, const char *story) {
-    struct bz_judge_config config = stage_config(order);
-    stage_begin_with(stage, &bz_variant_buzzer, &config, BZ_PRIMITIVE_SEMAPHORE, 1);
-    stage_act(stage, scripts, plan);
-    stage_expect_pass(stage);
-    tst_expect(&stage->log, story);
+/* Plays a timeline that begins with "any" or "fifo". */
+static void play(struct stage *stage, const char *timeline) {
+    char text[200];
+    snprintf(text, sizeof text, "semaphore 1 order=%s", timeline);
+    stage_row_begin(stage, &(struct stage_row){timeline, &bz_variant_buzzer, text}, stage_word);
 }
 
 /* --- clock ------------------------------------------------------------------------------------ */
 
 Test(clock, moves_only_when_nothing_is_ready_and_then_to_the_next_timer) {
-    static const enum bz_order orders[] = {BZ_ORDER_ANY, BZ_ORDER_FIFO};
+    static const char *const timelines[] = {
+        "any; a: doze; b: sleep sleep sleep sleep; c: yield yield yield"
+        " => c.yield:ok c.yield:ok c.yield:ok b.sleep:ok b.sleep:ok a.doze:ok b.sleep:ok "
+        "b.sleep:ok",
+        "fifo; a: doze; b: sleep sleep sleep sleep; c: yield yield yield"
+        " => c.yield:ok c.yield:ok c.yield:ok b.sleep:ok b.sleep:ok a.doze:ok b.sleep:ok "
+        "b.sleep:ok"};
     for (int index = 0; index < 2; index++) {
         struct stage stage;
-        play(&stage, orders[index],
-             STAGE_SCRIPTS("doze", "sleep sleep sleep sleep", "yield yield yield"), "",
-             "c.yield:ok c.yield:ok c.yield:ok b.sleep:ok b.sleep:ok a.doze:ok b.sleep:ok "
-             "b.sleep:ok");
+        play(&stage, timelines[index]);
         cr_assert_eq(stage.world->loop->now_ns, 40);
         stage_end(&stage);
     }
@@ -51,14 +52,14 @@ Test(clock, stands_still_for_a_timer_of_the_past) {
 /* A busy loop: the timer is due while handles are ready. */
 Test(clock, jumps_on_request_while_handles_are_ready) {
     struct stage stage;
-    play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("sleep", "yield yield yield"), "a b +A a",
-         "a.sleep:ok b.yield:ok b.yield:ok b.yield:ok");
+    play(&stage, "any; a: sleep; b: yield yield yield; a b +A a"
+                 " => a.sleep:ok b.yield:ok b.yield:ok b.yield:ok");
     cr_assert_eq(stage.world->judge->tape.count, 3); /* the jump, and two handles out of order */
     cr_assert_eq(stage.world->judge->tape.choices[0].kind, BZ_CHOICE_DELAY);
     cr_assert_eq(stage.world->judge->tape.choices[0].step, 3);
     stage_end(&stage);
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("sleep", "yield yield yield"), "a b +b",
-         "b.yield:ok b.yield:ok a.sleep:ok b.yield:ok");
+    play(&stage, "fifo; a: sleep; b: yield yield yield; a b +b"
+                 " => b.yield:ok b.yield:ok a.sleep:ok b.yield:ok");
     stage_end(&stage);
 }
 
@@ -66,16 +67,16 @@ Test(clock, jumps_on_request_while_handles_are_ready) {
 
 Test(order, fifo_ignores_the_choice_of_the_strategy) {
     struct stage stage;
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("yield", "yield", "yield"), "c b a",
-         "a.yield:ok b.yield:ok c.yield:ok");
+    play(&stage, "fifo; a-c: yield; c b a"
+                 " => a.yield:ok b.yield:ok c.yield:ok");
     cr_assert_eq(stage.world->judge->tape.count, 0);
     stage_end(&stage);
 }
 
 Test(order, any_follows_the_strategy) {
     struct stage stage;
-    play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("yield", "yield", "yield"), "c c b a b a",
-         "c.yield:ok b.yield:ok a.yield:ok");
+    play(&stage, "any; a-c: yield; c c b a b a"
+                 " => c.yield:ok b.yield:ok a.yield:ok");
     cr_assert_eq(stage.world->judge->tape.count, 3); /* what was not the oldest */
     cr_assert_eq(stage.world->judge->tape.choices[0].owner, 3);
     cr_assert_eq(stage.world->judge->tape.choices[0].nth, 1);
@@ -109,12 +110,12 @@ Test(order, any_follows_what_the_strategy_prefers) {
  * end of the turn, whichever step the plan names. */
 Test(order, fifo_injects_after_the_carried_handles) {
     struct stage stage;
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a b c !b",
-         "a.yield:ok b.yield:cancelled c.yield:ok");
+    play(&stage, "fifo; a-c: ~yield; a b c !b"
+                 " => a.yield:ok b.yield:cancelled c.yield:ok");
     cr_assert_eq(stage.world->judge->stats.injected, 1);
     stage_end(&stage);
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a !b",
-         "a.yield:ok b.yield:ok c.yield:ok");
+    play(&stage, "fifo; a-c: ~yield; a !b"
+                 " => a.yield:ok b.yield:ok c.yield:ok");
     cr_assert_eq(stage.world->judge->stats.injected, 0);
     stage_end(&stage);
 }
@@ -141,8 +142,8 @@ Test(order, fifo_injects_after_timers_that_are_armed_for_now) {
 /* A sleeper whose timer is due is still asleep when the cancel strikes. */
 Test(order, fifo_injects_before_the_due_timers) {
     struct stage stage;
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("~sleep", "~sleep"), "a b !a",
-         "a.sleep:cancelled b.sleep:ok");
+    play(&stage, "fifo; a-b: ~sleep; a b !a"
+                 " => a.sleep:cancelled b.sleep:ok");
     cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_SLEEP][BZ_WINDOW_SLEEPING], 1);
     stage_end(&stage);
 }
@@ -150,20 +151,20 @@ Test(order, fifo_injects_before_the_due_timers) {
 /* In one turn, either may come first: the release is a carried handle, or it comes with a timer. */
 Test(order, fifo_has_release_then_cancel_and_cancel_then_release) {
     struct stage stage;
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b a !b b",
-         "a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
+    play(&stage, "fifo; a: acquire yield release; b: ~acquire; a b a !b b"
+                 " => a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
     cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WOKEN], 1);
     stage_end(&stage);
-    play(&stage, BZ_ORDER_FIFO, STAGE_SCRIPTS("acquire yield release", "~acquire"), "a b !b",
-         "a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
+    play(&stage, "fifo; a: acquire yield release; b: ~acquire; a b !b"
+                 " => a.acquire:ok a.yield:ok a.release:ok b.acquire:cancelled");
     cr_assert_eq(stage.world->judge->stats.windows[BZ_OP_ACQUIRE][BZ_WINDOW_WAITING], 1);
     stage_end(&stage);
 }
 
 Test(order, any_injects_before_any_step) {
     struct stage stage;
-    play(&stage, BZ_ORDER_ANY, STAGE_SCRIPTS("~yield", "~yield", "~yield"), "a !b c b a c",
-         "a.yield:ok c.yield:ok");
+    play(&stage, "any; a-c: ~yield; a !b c b a c"
+                 " => a.yield:ok c.yield:ok");
     stage_end(&stage);
 }
 
