@@ -49,10 +49,7 @@ static void stage_run(struct tst_stage *stage) {
     }
 }
 
-static enum bz_status word_step(struct tst_call *call) {
-    stage_step(call->stage, (uint32_t)tst_number(call->rest));
-    return BZ_OK;
-}
+TST_DEED(word_step, stage_step(call->stage, (uint32_t)tst_number(call->rest)))
 
 static enum bz_status word_turn(struct tst_call *call) {
     uint64_t count = call->rest[0] == '\0' ? 1 : tst_number(call->rest);
@@ -62,20 +59,10 @@ static enum bz_status word_turn(struct tst_call *call) {
     return BZ_OK;
 }
 
-static enum bz_status word_run(struct tst_call *call) {
-    stage_run(call->stage);
-    return BZ_OK;
-}
-
-static enum bz_status word_time(struct tst_call *call) {
-    tst_advance(call->stage->loop, tst_number(call->rest));
-    return BZ_OK;
-}
-
-static enum bz_status word_due(struct tst_call *call) {
-    cr_assert_eq(bz_driver_queue_due_timers(call->stage->loop), tst_number(call->rest));
-    return BZ_OK;
-}
+TST_DEED(word_run, stage_run(call->stage))
+TST_DEED(word_time, tst_advance(call->stage->loop, tst_number(call->rest)))
+TST_DEED(word_due,
+         cr_assert_eq(bz_driver_queue_due_timers(call->stage->loop), tst_number(call->rest)))
 
 static struct bz_task *task_of(struct tst_call *call) {
     struct bz_task *task = call->stage->tasks[tst_named(call)];
@@ -87,18 +74,9 @@ static struct bz_future *future_of(struct tst_call *call) {
     return &call->stage->futures[tst_named(call)];
 }
 
-static enum bz_status word_cancel(struct tst_call *call) {
-    return bz_task_cancel(task_of(call)) ? BZ_OK : BZ_INVALID_STATE;
-}
-
-static enum bz_status word_uncancel(struct tst_call *call) {
-    tst_report(call, "%u", bz_task_uncancel(task_of(call)));
-    return BZ_OK;
-}
-
-static enum bz_status word_join(struct tst_call *call) {
-    return bz_task_join(task_of(call));
-}
+TST_WORD(word_cancel, bz_task_cancel(task_of(call)) ? BZ_OK : BZ_INVALID_STATE)
+TST_DEED(word_uncancel, tst_report(call, "%u", bz_task_uncancel(task_of(call))))
+TST_WORD(word_join, bz_task_join(task_of(call)))
 
 static enum bz_status word_free(struct tst_call *call) {
     bz_task_free(task_of(call));
@@ -110,21 +88,10 @@ static uint64_t value_of(struct tst_call *call) {
     return call->rest[1] == '\0' ? 7 : tst_number(call->rest + 1);
 }
 
-static enum bz_status word_set(struct tst_call *call) {
-    return bz_future_set_result(future_of(call), value_of(call));
-}
-
-static enum bz_status word_fail(struct tst_call *call) {
-    return bz_future_set_exception(future_of(call), value_of(call));
-}
-
-static enum bz_status word_drop(struct tst_call *call) {
-    return bz_future_cancel(future_of(call)) ? BZ_OK : BZ_INVALID_STATE;
-}
-
-static enum bz_status word_await(struct tst_call *call) {
-    return bz_future_await(future_of(call));
-}
+TST_WORD(word_set, bz_future_set_result(future_of(call), value_of(call)))
+TST_WORD(word_fail, bz_future_set_exception(future_of(call), value_of(call)))
+TST_WORD(word_drop, bz_future_cancel(future_of(call)) ? BZ_OK : BZ_INVALID_STATE)
+TST_WORD(word_await, bz_future_await(future_of(call)))
 
 static enum bz_status word_future(struct tst_call *call) {
     static const char *const states[] = {"pending", "result", "exception", "cancelled"};
@@ -141,15 +108,8 @@ static enum bz_status word_end(struct tst_call *call) {
     return BZ_OK;
 }
 
-static enum bz_status word_done(struct tst_call *call) {
-    tst_flag(call, call->word, bz_task_is_done(task_of(call)));
-    return BZ_OK;
-}
-
-static enum bz_status word_cancelling(struct tst_call *call) {
-    tst_report(call, "%u", bz_task_cancelling(task_of(call)));
-    return BZ_OK;
-}
+TST_DEED(word_done, tst_flag(call, call->word, bz_task_is_done(task_of(call))))
+TST_DEED(word_cancelling, tst_report(call, "%u", bz_task_cancelling(task_of(call))))
 
 static void common_report(struct tst_call *call) {
     struct bz_loop *loop = call->stage->loop;

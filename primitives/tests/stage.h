@@ -99,6 +99,17 @@ void tst_play_rows(const struct tst_row *rows, void (*play)(const char *timeline
 /* For tables of another form: what is played from here on is the row of this name. */
 void tst_begin_row(const char *name);
 
+/* The play of a word in one expression: with its status, or one that always succeeds. */
+#define TST_WORD(name_, ...)                                                                       \
+    static inline enum bz_status name_(struct tst_call *call) {                                    \
+        return __VA_ARGS__;                                                                        \
+    }
+#define TST_DEED(name_, ...)                                                                       \
+    static inline enum bz_status name_(struct tst_call *call) {                                    \
+        __VA_ARGS__;                                                                               \
+        return BZ_OK;                                                                              \
+    }
+
 /* Plays words as the test. */
 void tst_act(struct tst_stage *stage, const char *words);
 

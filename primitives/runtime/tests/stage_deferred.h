@@ -121,17 +121,9 @@ static inline enum bz_status word_remove(struct tst_call *call) {
     return bz_deferred_remove(&link->pair) ? BZ_OK : BZ_INVALID_STATE;
 }
 
-static inline enum bz_status word_fire(struct tst_call *call) {
-    return bz_deferred_callback(deferred_of(call), tst_number(call->rest + 1));
-}
-
-static inline enum bz_status word_err(struct tst_call *call) {
-    return bz_deferred_errback(deferred_of(call), BZ_FAILED, tst_number(call->rest + 1));
-}
-
-static inline enum bz_status word_break(struct tst_call *call) {
-    return bz_deferred_errback(deferred_of(call), BZ_BROKEN, tst_number(call->rest + 1));
-}
+TST_WORD(word_fire, bz_deferred_callback(deferred_of(call), tst_number(call->rest + 1)))
+TST_WORD(word_err, bz_deferred_errback(deferred_of(call), BZ_FAILED, tst_number(call->rest + 1)))
+TST_WORD(word_break, bz_deferred_errback(deferred_of(call), BZ_BROKEN, tst_number(call->rest + 1)))
 
 static inline enum bz_status word_cancel(struct tst_call *call) {
     bool is_reached = call->rest[0] < 'w' ? bz_task_cancel(call->stage->tasks[tst_named(call)])
@@ -139,20 +131,9 @@ static inline enum bz_status word_cancel(struct tst_call *call) {
     return is_reached ? BZ_OK : BZ_INVALID_STATE;
 }
 
-static inline enum bz_status word_pause(struct tst_call *call) {
-    bz_deferred_pause(deferred_of(call));
-    return BZ_OK;
-}
-
-static inline enum bz_status word_unpause(struct tst_call *call) {
-    bz_deferred_unpause(deferred_of(call));
-    return BZ_OK;
-}
-
-static inline enum bz_status word_init(struct tst_call *call) {
-    bz_deferred_init(deferred_of(call), &deferreds_of(call)->trampoline, NULL);
-    return BZ_OK;
-}
+TST_DEED(word_pause, bz_deferred_pause(deferred_of(call)))
+TST_DEED(word_unpause, bz_deferred_unpause(deferred_of(call)))
+TST_DEED(word_init, bz_deferred_init(deferred_of(call), &deferreds_of(call)->trampoline, NULL))
 
 static inline void source_cancel(struct bz_deferred *deferred) {
     struct source *source = bz_container_of(deferred, struct source, deferred);
@@ -182,11 +163,8 @@ static inline enum bz_status word_fini(struct tst_call *call) {
     return BZ_OK;
 }
 
-static inline enum bz_status word_wipe(struct tst_call *call) {
-    memset(&deferreds_of(call)->links[tst_named(call)].pair, WIPED,
-           sizeof(struct bz_deferred_pair));
-    return BZ_OK;
-}
+TST_DEED(word_wipe, memset(&deferreds_of(call)->links[tst_named(call)].pair, WIPED,
+                           sizeof(struct bz_deferred_pair)))
 
 static inline enum bz_status word_wiped(struct tst_call *call) {
     bool is_link = call->rest[0] < 'w';
@@ -201,20 +179,9 @@ static inline enum bz_status word_wiped(struct tst_call *call) {
     return BZ_OK;
 }
 
-static inline enum bz_status word_fired(struct tst_call *call) {
-    tst_flag(call, call->word, bz_deferred_is_fired(deferred_of(call)));
-    return BZ_OK;
-}
-
-static inline enum bz_status word_settled(struct tst_call *call) {
-    tst_flag(call, call->word, bz_deferred_is_settled(deferred_of(call)));
-    return BZ_OK;
-}
-
-static inline enum bz_status word_cancels(struct tst_call *call) {
-    tst_count(call, call->word, source_of(call)->cancels);
-    return BZ_OK;
-}
+TST_DEED(word_fired, tst_flag(call, call->word, bz_deferred_is_fired(deferred_of(call))))
+TST_DEED(word_settled, tst_flag(call, call->word, bz_deferred_is_settled(deferred_of(call))))
+TST_DEED(word_cancels, tst_count(call, call->word, source_of(call)->cancels))
 
 static inline enum bz_status word_result(struct tst_call *call) {
     const struct bz_deferred *deferred = deferred_of(call);
@@ -231,9 +198,7 @@ static inline enum bz_status word_await(struct tst_call *call) {
     return status;
 }
 
-static inline enum bz_status word_suspend(struct tst_call *call) {
-    return bz_yield(call->stage->loop);
-}
+TST_WORD(word_suspend, bz_yield(call->stage->loop))
 
 static const struct tst_word deferreds_words[] = {
     {"add-ok-", word_add},      {"add-error-", word_add},

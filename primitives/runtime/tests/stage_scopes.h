@@ -42,13 +42,8 @@ static inline uint64_t delay_of(struct tst_call *call) {
     return strcmp(call->rest, "never") == 0 ? BZ_TIME_NEVER : tst_number(call->rest);
 }
 
-static inline enum bz_status word_group_enter(struct tst_call *call) {
-    return bz_group_enter(call->stage->loop, group_of(call));
-}
-
-static inline enum bz_status word_group_exit(struct tst_call *call) {
-    return bz_group_exit(group_of(call), call->actor->leaving);
-}
+TST_WORD(word_group_enter, bz_group_enter(call->stage->loop, group_of(call)))
+TST_WORD(word_group_exit, bz_group_exit(group_of(call), call->actor->leaving))
 
 static inline enum bz_status word_group_spawn(struct tst_call *call) {
     unsigned index = tst_named(call);
@@ -56,17 +51,9 @@ static inline enum bz_status word_group_spawn(struct tst_call *call) {
                           &call->stage->actors[index], &call->stage->tasks[index]);
 }
 
-static inline enum bz_status word_timeout_enter(struct tst_call *call) {
-    return bz_timeout_enter(call->stage->loop, timeout_of(call), delay_of(call));
-}
-
-static inline enum bz_status word_timeout_exit(struct tst_call *call) {
-    return bz_timeout_exit(timeout_of(call), call->actor->leaving);
-}
-
-static inline enum bz_status word_move(struct tst_call *call) {
-    return bz_timeout_reschedule(&scopes_of(call)->time, delay_of(call));
-}
+TST_WORD(word_timeout_enter, bz_timeout_enter(call->stage->loop, timeout_of(call), delay_of(call)))
+TST_WORD(word_timeout_exit, bz_timeout_exit(timeout_of(call), call->actor->leaving))
+TST_WORD(word_move, bz_timeout_reschedule(&scopes_of(call)->time, delay_of(call)))
 
 static inline void scopes_report(struct tst_call *call) {
     static const char *const states[] = {"", "entered", "expiring", "expired", "exited"};

@@ -47,10 +47,7 @@ static void hook(struct bz_future *future) {
     hooks++;
 }
 
-static enum bz_status word_hook(struct tst_call *call) {
-    call->stage->futures[tst_named(call)].on_cancel = hook;
-    return BZ_OK;
-}
+TST_DEED(word_hook, call->stage->futures[tst_named(call)].on_cancel = hook)
 
 static void report(struct tst_call *call) {
     tst_count(call, "hooks", hooks);

@@ -14,13 +14,8 @@ static enum bz_status word_doze(struct tst_call *call) {
     return status;
 }
 
-static enum bz_status word_far(struct tst_call *call) {
-    return bz_sleep(call->stage->loop, BZ_TIME_NEVER / 2);
-}
-
-static enum bz_status word_loop(struct tst_call *call) {
-    return bz_loop_run(call->stage->loop);
-}
+TST_WORD(word_far, bz_sleep(call->stage->loop, BZ_TIME_NEVER / 2))
+TST_WORD(word_loop, bz_loop_run(call->stage->loop))
 
 static const struct tst_word words[] = {
     {"doze-", word_doze}, {"far", word_far}, {"loop", word_loop}, {NULL, NULL}};

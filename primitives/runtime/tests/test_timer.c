@@ -1,4 +1,5 @@
-/* Timers: the heap against a model that cannot be wrong, and the edges of arming. */
+/* Timers: the heap against a model that cannot be wrong, and the edges of arming. Turns: E1 to E3
+ * of asyncio's rules. */
 #include "primitives/tests/stage.h"
 
 /* --- against a model -------------------------------------------------------------------------- */
@@ -88,15 +89,17 @@ Test(timer, heap_agrees_with_a_model) {
     tst_end(loop);
 }
 
-/* --- edges ------------------------------------------------------------------------------------ */
+/* --- timelines -------------------------------------------------------------------------------- */
 
-/* Words: "arm-a10" arms alarm a for 10 ns, "disarm-a" disarms it. An alarm says its name. */
+/* Words: "arm-a10" arms alarm a for 10 ns, "arm-a" for now, "disarm-a" disarms it. "call-a" queues
+ * a handle. An alarm and a handle say their name, and play the script that guest a was given. */
 struct alarms {
     struct tst_stage stage;
     struct alarm {
         struct bz_timer timer;
+        struct bz_handle handle;
         struct alarms *alarms;
-    } alarms[3];
+    } alarms[4];
 };
 
 static struct alarm *alarm_of(struct tst_call *call) {
@@ -104,27 +107,47 @@ static struct alarm *alarm_of(struct tst_call *call) {
     return &alarms->alarms[tst_named(call)];
 }
 
+static void alarm_says(struct alarm *alarm) {
+    struct tst_stage *stage = &alarm->alarms->stage;
+    int index = (int)(alarm - alarm->alarms->alarms);
+    tst_say(&stage->log, "%c", 'a' + index);
+    tst_act(stage, stage->scripts[index]);
+}
+
 static void alarm_fire(struct bz_timer *timer) {
-    struct alarm *alarm = bz_container_of(timer, struct alarm, timer);
-    struct alarms *alarms = alarm->alarms;
-    tst_say(&alarms->stage.log, "%c", 'a' + (int)(alarm - alarms->alarms));
+    alarm_says(bz_container_of(timer, struct alarm, timer));
+}
+
+static void alarm_run(struct bz_handle *handle) {
+    alarm_says(bz_container_of(handle, struct alarm, handle));
 }
 
 static enum bz_status word_arm(struct tst_call *call) {
-    return bz_timer_arm(&alarm_of(call)->timer, tst_number(call->rest + 1)) ? BZ_OK : BZ_NO_MEMORY;
+    struct bz_timer *timer = &alarm_of(call)->timer;
+    bool is_armed = call->rest[1] == '\0' ? bz_timer_arm_now(timer)
+                                          : bz_timer_arm(timer, tst_number(call->rest + 1));
+    return is_armed ? BZ_OK : BZ_NO_MEMORY;
 }
 
-static enum bz_status word_disarm(struct tst_call *call) {
-    bz_timer_disarm(&alarm_of(call)->timer);
+TST_DEED(word_disarm, bz_timer_disarm(&alarm_of(call)->timer))
+TST_DEED(word_call, tst_call_soon(call->stage->loop, &alarm_of(call)->handle, alarm_run))
+TST_DEED(word_begin_turn, bz_driver_begin_turn(call->stage->loop))
+
+static enum bz_status word_end_turn(struct tst_call *call) {
+    while (bz_driver_turn_left(call->stage->loop) > 0) {
+        bz_driver_step(call->stage->loop, bz_driver_take(call->stage->loop, 0));
+    }
     return BZ_OK;
 }
 
 static void play(const char *timeline) {
     static const struct tst_word words[] = {
-        {"arm-", word_arm}, {"disarm-", word_disarm}, {NULL, NULL}};
+        {"arm-", word_arm},          {"disarm-", word_disarm},
+        {"call-", word_call},        {"begin-turn", word_begin_turn},
+        {"end-turn", word_end_turn}, {NULL, NULL}};
     struct alarms alarms;
     tst_stage_begin(&alarms.stage, (struct tst_cast){.words = words});
-    for (int index = 0; index < 3; index++) {
+    for (int index = 0; index < 4; index++) {
         alarms.alarms[index].alarms = &alarms;
         bz_timer_init(&alarms.alarms[index].timer, alarms.stage.loop, alarm_fire);
     }
@@ -143,6 +166,27 @@ Test(timer, timelines) {
         /* Nor does it harm one that has fired. */
         {"disarmed_in_the_queue_does_not_fire",
          "arm-a10 arm-b10 arm-c10 time-10 due-3 disarm-b ready=2 turn -> a c; disarm-a"},
+        /* A timer can be armed again once it has fired or was disarmed, from its own firing as
+         * well. */
+        {"may_arm_itself_again",
+         "+a: arm-a20; arm-a10 time-10 turn -> a; +a: arm-a30; time-10 turn -> a;"
+         "+a: ; time-10 turn deadline=never -> a"},
+
+        /* --- turns --- */
+        /* E1, E2: in order of registration, and what a handle adds waits for the next turn. */
+        {"runs_a_turn_at_a_time", "+a: call-c; call-a call-b -> ; turn -> a b; turn -> c"},
+        /* E2: timers that are due go behind what is ready already, by time, then by order of
+         * arming. */
+        {"queues_due_timers_behind_ready_handles",
+         "arm-a20 arm-b10 arm-c10 arm-d21 call-d time-20 turn -> d b c a; time-1 turn -> d"},
+        /* E3: a queued timer that is disarmed does not run, and its turn has one handle less: a
+         * handle that was added meanwhile belongs to the next turn. */
+        {"disarmed_timer_leaves_no_room_in_its_turn",
+         "arm-a10 arm-b11; +c: disarm-a call-d; call-c time-10 turn ready=1 -> c; time-1 turn -> d "
+         "b"},
+        /* A disarmed timer of the next turn does not change this turn. */
+        {"disarmed_timer_of_the_next_turn_takes_nothing_from_this_one",
+         "+b: disarm-a; call-b call-c begin-turn arm-a end-turn -> b c"},
         {NULL, NULL},
     };
     tst_play_rows(rows, play);
@@ -151,30 +195,6 @@ Test(timer, timelines) {
 Test(timer, armed_for_never_is_not_armed) {
     _Static_assert(BZ_TIME_NEVER == 18446744073709551615u, "the number below is never");
     play("arm-a18446744073709551615 deadline=never time-18446744073709551615 turn -> ; disarm-a");
-}
-
-/* A timer can be armed again once it has fired or was disarmed, from its own firing as well. */
-struct ticker {
-    struct bz_timer timer;
-    unsigned ticks;
-};
-
-static void ticker_fire(struct bz_timer *timer) {
-    struct ticker *ticker = bz_container_of(timer, struct ticker, timer);
-    if (++ticker->ticks < 5) {
-        cr_assert(bz_timer_arm(timer, timer->when_ns + 10));
-    }
-}
-
-Test(timer, may_arm_itself_again) {
-    struct bz_loop *loop = tst_begin();
-    struct ticker ticker = {.ticks = 0};
-    bz_timer_init(&ticker.timer, loop, ticker_fire);
-    cr_assert(bz_timer_arm(&ticker.timer, 10));
-    tst_run(loop);
-    cr_assert_eq(ticker.ticks, 5);
-    cr_assert_eq(bz_loop_now_ns(loop), 50);
-    tst_end(loop);
 }
 
 Test(timer, armed_twice_stops_the_process, .signal = SIGABRT) {

@@ -161,14 +161,8 @@ static inline enum bz_status word_cancel(struct tst_call *call) {
     return is_reached ? BZ_OK : BZ_INVALID_STATE;
 }
 
-static inline enum bz_status word_error(struct tst_call *call) {
-    return bz_deferred_errback(&guest_of(call)->run.waiter.deferred, BZ_BROKEN, 3);
-}
-
-static inline enum bz_status word_wipe(struct tst_call *call) {
-    memset(&guest_of(call)->run.waiter, 0xa5, sizeof guest_of(call)->run.waiter);
-    return BZ_OK;
-}
+TST_WORD(word_error, bz_deferred_errback(&guest_of(call)->run.waiter.deferred, BZ_BROKEN, 3))
+TST_DEED(word_wipe, memset(&guest_of(call)->run.waiter, 0xa5, sizeof guest_of(call)->run.waiter))
 
 /* As the header of deferreds has it: what was granted to a cancelled task is given back. */
 static inline enum bz_status word_visit(struct tst_call *call) {
@@ -229,13 +223,9 @@ static inline enum bz_status word_run_function(struct tst_call *call) {
     return status;
 }
 
-static inline enum bz_status word_finish(struct tst_call *call) {
-    return bz_deferred_callback(&guest_of(call)->inner, tst_number(call->rest + 1));
-}
-
-static inline enum bz_status word_fail(struct tst_call *call) {
-    return bz_deferred_errback(&guest_of(call)->inner, BZ_FAILED, tst_number(call->rest + 1));
-}
+TST_WORD(word_finish, bz_deferred_callback(&guest_of(call)->inner, tst_number(call->rest + 1)))
+TST_WORD(word_fail,
+         bz_deferred_errback(&guest_of(call)->inner, BZ_FAILED, tst_number(call->rest + 1)))
 
 static inline void cast_report(struct tst_call *call) {
     struct tokens *tokens = &cast_of(call)->tokens;

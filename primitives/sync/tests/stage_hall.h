@@ -147,26 +147,13 @@ static inline enum bz_status word_notify(struct tst_call *call) {
 }
 
 /* "say-true", "say-false" */
-static inline enum bz_status word_say(struct tst_call *call) {
-    hall_of(call)->is_true = call->rest[0] == 't';
-    return BZ_OK;
-}
+TST_DEED(word_say, hall_of(call)->is_true = call->rest[0] == 't')
 
 /* --- event and barrier ------------------------------------------------------------------------ */
 
-static inline enum bz_status word_pass(struct tst_call *call) {
-    return bz_sync_event_wait(&hall_of(call)->event);
-}
-
-static inline enum bz_status word_set_event(struct tst_call *call) {
-    bz_sync_event_set(&hall_of(call)->event);
-    return BZ_OK;
-}
-
-static inline enum bz_status word_clear(struct tst_call *call) {
-    bz_sync_event_clear(&hall_of(call)->event);
-    return BZ_OK;
-}
+TST_WORD(word_pass, bz_sync_event_wait(&hall_of(call)->event))
+TST_DEED(word_set_event, bz_sync_event_set(&hall_of(call)->event))
+TST_DEED(word_clear, bz_sync_event_clear(&hall_of(call)->event))
 
 static inline enum bz_status word_arrive(struct tst_call *call) {
     uint32_t index = UINT32_MAX;
@@ -177,15 +164,8 @@ static inline enum bz_status word_arrive(struct tst_call *call) {
     return status;
 }
 
-static inline enum bz_status word_abort(struct tst_call *call) {
-    bz_barrier_abort(&hall_of(call)->barrier);
-    return BZ_OK;
-}
-
-static inline enum bz_status word_reset(struct tst_call *call) {
-    bz_barrier_reset(&hall_of(call)->barrier);
-    return BZ_OK;
-}
+TST_DEED(word_abort, bz_barrier_abort(&hall_of(call)->barrier))
+TST_DEED(word_reset, bz_barrier_reset(&hall_of(call)->barrier))
 
 /* --- queue ------------------------------------------------------------------------------------ */
 
@@ -216,13 +196,8 @@ static inline enum bz_status word_put(struct tst_call *call) {
     return status;
 }
 
-static inline enum bz_status word_task_done(struct tst_call *call) {
-    return bz_queue_task_done(&hall_of(call)->queue);
-}
-
-static inline enum bz_status word_drain(struct tst_call *call) {
-    return bz_queue_join(&hall_of(call)->queue);
-}
+TST_WORD(word_task_done, bz_queue_task_done(&hall_of(call)->queue))
+TST_WORD(word_drain, bz_queue_join(&hall_of(call)->queue))
 
 /* "close", "close-now" */
 static inline enum bz_status word_close(struct tst_call *call) {

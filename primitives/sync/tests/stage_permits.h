@@ -103,13 +103,8 @@ static inline struct permits *permits_of(struct tst_call *call) {
     return bz_container_of(call->stage, struct permits, stage);
 }
 
-static inline enum bz_status word_acquire(struct tst_call *call) {
-    return permits_acquire(permits_of(call));
-}
-
-static inline enum bz_status word_release(struct tst_call *call) {
-    return permits_release(permits_of(call));
-}
+TST_WORD(word_acquire, permits_acquire(permits_of(call)))
+TST_WORD(word_release, permits_release(permits_of(call)))
 
 static inline void permits_report(struct tst_call *call) {
     struct permits *permits = permits_of(call);

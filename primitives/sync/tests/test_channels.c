@@ -23,9 +23,7 @@ static enum bz_status word_send(struct tst_call *call) {
                             : bz_channel_send(&pipe->channel, value);
 }
 
-static enum bz_status word_try_send(struct tst_call *call) {
-    return bz_channel_try_send(&pipe_of(call)->channel, tst_number(call->rest));
-}
+TST_WORD(word_try_send, bz_channel_try_send(&pipe_of(call)->channel, tst_number(call->rest)))
 
 static enum bz_status report_value(struct tst_call *call, enum bz_status status, uint64_t value) {
     if (status == BZ_OK) {
@@ -67,13 +65,8 @@ static enum bz_status word_wait_closed(struct tst_call *call) {
                             : bz_channel_wait_closed(&pipe->channel);
 }
 
-static enum bz_status word_add(struct tst_call *call) {
-    return bz_channel_add_sender(&pipe_of(call)->channel);
-}
-
-static enum bz_status word_drop(struct tst_call *call) {
-    return bz_channel_drop_sender(&pipe_of(call)->channel);
-}
+TST_WORD(word_add, bz_channel_add_sender(&pipe_of(call)->channel))
+TST_WORD(word_drop, bz_channel_drop_sender(&pipe_of(call)->channel))
 
 static void pipe_report(struct tst_call *call) {
     struct pipe *pipe = pipe_of(call);

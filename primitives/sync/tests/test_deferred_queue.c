@@ -44,9 +44,7 @@ static struct cast *cast_of(struct tst_call *call) {
     return bz_container_of(call->stage, struct cast, stage);
 }
 
-static enum bz_status word_put(struct tst_call *call) {
-    return bz_deferred_queue_put(&cast_of(call)->queue, tst_number(call->rest));
-}
+TST_WORD(word_put, bz_deferred_queue_put(&cast_of(call)->queue, tst_number(call->rest)))
 
 static enum bz_status word_get(struct tst_call *call) {
     struct getter *getter = &cast_of(call)->getters[tst_named(call)];
@@ -65,10 +63,8 @@ static enum bz_status word_cancel(struct tst_call *call) {
     return is_reached ? BZ_OK : BZ_INVALID_STATE;
 }
 
-static enum bz_status word_error(struct tst_call *call) {
-    return bz_deferred_errback(&cast_of(call)->getters[tst_named(call)].waiter.deferred, BZ_FAILED,
-                               9);
-}
+TST_WORD(word_error, bz_deferred_errback(&cast_of(call)->getters[tst_named(call)].waiter.deferred,
+                                         BZ_FAILED, 9))
 
 static enum bz_status word_take(struct tst_call *call) {
     struct bz_deferred_waiter waiter;

@@ -21,30 +21,15 @@ static struct bz_borrower *borrower_named(struct tst_call *call) {
     return &desk_of(call)->borrowers[tst_named(call)];
 }
 
-static enum bz_status word_borrow(struct tst_call *call) {
-    return bz_capacity_limiter_acquire(&desk_of(call)->capacity, borrower_named(call));
-}
-
-static enum bz_status word_try(struct tst_call *call) {
-    return bz_capacity_limiter_try_acquire(&desk_of(call)->capacity, borrower_named(call));
-}
-
-static enum bz_status word_return(struct tst_call *call) {
-    return bz_capacity_limiter_release(&desk_of(call)->capacity, borrower_named(call));
-}
-
-static enum bz_status word_total(struct tst_call *call) {
-    bz_capacity_limiter_set_total(&desk_of(call)->capacity, (uint32_t)tst_number(call->rest));
-    return BZ_OK;
-}
-
-static enum bz_status word_acquire(struct tst_call *call) {
-    return bz_rate_limiter_acquire(&desk_of(call)->rate, (uint32_t)tst_number(call->rest));
-}
-
-static enum bz_status word_rate(struct tst_call *call) {
-    return bz_rate_limiter_try_acquire(&desk_of(call)->rate, (uint32_t)tst_number(call->rest));
-}
+TST_WORD(word_borrow, bz_capacity_limiter_acquire(&desk_of(call)->capacity, borrower_named(call)))
+TST_WORD(word_try, bz_capacity_limiter_try_acquire(&desk_of(call)->capacity, borrower_named(call)))
+TST_WORD(word_return, bz_capacity_limiter_release(&desk_of(call)->capacity, borrower_named(call)))
+TST_DEED(word_total,
+         bz_capacity_limiter_set_total(&desk_of(call)->capacity, (uint32_t)tst_number(call->rest)))
+TST_WORD(word_acquire,
+         bz_rate_limiter_acquire(&desk_of(call)->rate, (uint32_t)tst_number(call->rest)))
+TST_WORD(word_rate,
+         bz_rate_limiter_try_acquire(&desk_of(call)->rate, (uint32_t)tst_number(call->rest)))
 
 static void desk_report(struct tst_call *call) {
     struct desk *desk = desk_of(call);

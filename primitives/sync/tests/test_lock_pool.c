@@ -37,10 +37,8 @@ static enum bz_status word_release(struct tst_call *call) {
     return status;
 }
 
-static enum bz_status word_locked(struct tst_call *call) {
-    tst_flag(call, call->word, bz_lock_pool_locked(&pool_of(call)->pool, key_named(call)));
-    return BZ_OK;
-}
+TST_DEED(word_locked,
+         tst_flag(call, call->word, bz_lock_pool_locked(&pool_of(call)->pool, key_named(call))))
 
 static enum bz_status word_pool(struct tst_call *call) {
     struct bz_lock_pool *pool = &pool_of(call)->pool;

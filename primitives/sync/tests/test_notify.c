@@ -12,19 +12,9 @@ static struct bz_notify *notify_of(struct tst_call *call) {
     return &bz_container_of(call->stage, struct notes, stage)->notify;
 }
 
-static enum bz_status word_wait(struct tst_call *call) {
-    return bz_notify_wait(notify_of(call));
-}
-
-static enum bz_status word_one(struct tst_call *call) {
-    bz_notify_one(notify_of(call));
-    return BZ_OK;
-}
-
-static enum bz_status word_all(struct tst_call *call) {
-    bz_notify_waiters(notify_of(call));
-    return BZ_OK;
-}
+TST_WORD(word_wait, bz_notify_wait(notify_of(call)))
+TST_DEED(word_one, bz_notify_one(notify_of(call)))
+TST_DEED(word_all, bz_notify_waiters(notify_of(call)))
 
 static void notes_report(struct tst_call *call) {
     tst_flag(call, "permit", notify_of(call)->has_permit);

@@ -27,21 +27,12 @@ static enum bz_status write_if(struct library *library, enum bz_status status) {
     return status;
 }
 
-static enum bz_status word_read(struct tst_call *call) {
-    return read_if(library_of(call), bz_rwlock_acquire_read(&library_of(call)->lock));
-}
-
-static enum bz_status word_try_read(struct tst_call *call) {
-    return read_if(library_of(call), bz_rwlock_try_acquire_read(&library_of(call)->lock));
-}
-
-static enum bz_status word_write(struct tst_call *call) {
-    return write_if(library_of(call), bz_rwlock_acquire_write(&library_of(call)->lock));
-}
-
-static enum bz_status word_try_write(struct tst_call *call) {
-    return write_if(library_of(call), bz_rwlock_try_acquire_write(&library_of(call)->lock));
-}
+TST_WORD(word_read, read_if(library_of(call), bz_rwlock_acquire_read(&library_of(call)->lock)))
+TST_WORD(word_try_read,
+         read_if(library_of(call), bz_rwlock_try_acquire_read(&library_of(call)->lock)))
+TST_WORD(word_write, write_if(library_of(call), bz_rwlock_acquire_write(&library_of(call)->lock)))
+TST_WORD(word_try_write,
+         write_if(library_of(call), bz_rwlock_try_acquire_write(&library_of(call)->lock)))
 
 static enum bz_status word_end_read(struct tst_call *call) {
     enum bz_status status = bz_rwlock_release_read(&library_of(call)->lock);

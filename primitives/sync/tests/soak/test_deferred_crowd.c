@@ -20,6 +20,18 @@ struct guest {
     struct crowd *crowd;
 };
 
+/* A row of the table below. */
+struct play {
+    const char *name;
+    void (*come)(struct guest *guest); /* all come in the same way; NULL: none comes by itself */
+    bz_deferred_fn *first;             /* of each guest; the second one counts the ends */
+    void (*act)(struct crowd *crowd);  /* in a task of its own */
+    uint32_t served;                   /* the others are told of an error, or cancelled */
+    bool is_locked;                    /* the lock, in the end */
+    uint32_t tokens;                   /* free ones, in the end */
+    uint32_t items;                    /* in the queue, in the end */
+};
+
 struct crowd {
     struct bz_loop *loop;
     struct bz_trampoline trampoline;
@@ -29,7 +41,7 @@ struct crowd {
     struct bz_deferred_waiter holders[1 + TOKENS]; /* of the lock; of the tokens */
     uint64_t items[1];
     struct guest *guests;
-    void (*act)(struct crowd *crowd); /* in a task of its own */
+    const struct play *play;
     uint32_t served;
     uint32_t failed;
     uint32_t ended; /* second callbacks */
@@ -43,6 +55,10 @@ static uint32_t number_of(struct guest *guest) {
     return (uint32_t)(guest - guest->crowd->guests);
 }
 
+static struct bz_deferred *deferred_of(struct crowd *crowd, uint32_t index) {
+    return &crowd->guests[index].run.waiter.deferred;
+}
+
 static void note_frame(struct crowd *crowd, char *frame) {
     if (crowd->lowest_frame == NULL || frame < crowd->lowest_frame) {
         crowd->lowest_frame = frame;
@@ -52,12 +68,21 @@ static void note_frame(struct crowd *crowd, char *frame) {
     }
 }
 
-static void note_served(struct guest *guest, struct bz_deferred_result result) {
+/* The guest whose first callback runs, which comes in order. */
+static struct guest *served_guest(struct bz_deferred_pair *pair, struct bz_deferred_result result) {
+    struct guest *guest = bz_container_of(pair, struct guest, first);
     struct crowd *crowd = guest->crowd;
     note_frame(crowd, __builtin_frame_address(0));
     crowd->out_of_order += number_of(guest) != crowd->served + crowd->failed;
     crowd->served += result.status == BZ_OK;
     crowd->failed += result.status != BZ_OK;
+    return guest;
+}
+
+/* The one behind it; NULL: it is the last. */
+static struct bz_deferred *next_of(struct guest *guest) {
+    uint32_t next = number_of(guest) + 1;
+    return next < CROWD ? deferred_of(guest->crowd, next) : NULL;
 }
 
 static struct bz_deferred_result second_run(struct bz_deferred_pair *pair,
@@ -68,58 +93,10 @@ static struct bz_deferred_result second_run(struct bz_deferred_pair *pair,
     return result;
 }
 
-static struct bz_deferred *deferred_of(struct crowd *crowd, uint32_t index) {
-    return &crowd->guests[index].run.waiter.deferred;
-}
-
-static void add_callbacks(struct crowd *crowd, uint32_t index, bz_deferred_fn *fn) {
-    bz_deferred_add_both(deferred_of(crowd, index), &crowd->guests[index].first, fn);
-    bz_deferred_add_both(deferred_of(crowd, index), &crowd->guests[index].second, second_run);
-}
-
-/* Everybody comes in the same way, with the same first callback. The lock and all tokens are taken,
- * the queue is empty. */
-static void crowd_begin(struct crowd *crowd, void (*come)(struct guest *guest),
-                        bz_deferred_fn *fn) {
-    struct bz_loop_config config = {.stack_bytes = BZ_STACK_BYTES_MIN};
-    *crowd = (struct crowd){.loop = tst_begin_with(&config)};
-    bz_trampoline_init(&crowd->trampoline, crowd->loop);
-    bz_deferred_lock_init(&crowd->lock, &crowd->trampoline);
-    bz_deferred_queue_init(&crowd->queue, &crowd->trampoline, crowd->items, 1,
-                           BZ_DEFERRED_QUEUE_BACKLOG_MAX);
-    tst_status(bz_deferred_semaphore_init(&crowd->semaphore, &crowd->trampoline, TOKENS), BZ_OK);
-    bz_deferred_lock_acquire(&crowd->lock, &crowd->holders[0]);
-    for (uint32_t count = 1; count <= TOKENS; count++) {
-        bz_deferred_semaphore_acquire(&crowd->semaphore, &crowd->holders[count]);
-    }
-    crowd->guests = calloc(CROWD, sizeof crowd->guests[0]);
-    for (uint32_t index = 0; index < CROWD; index++) {
-        crowd->guests[index].crowd = crowd;
-        if (come != NULL) {
-            come(&crowd->guests[index]);
-            add_callbacks(crowd, index, fn);
-        }
-    }
-}
-
-static enum bz_status act_in_task(void *arg) {
-    struct crowd *crowd = arg;
-    crowd->act(crowd);
-    return BZ_OK;
-}
-
-static void crowd_end(struct crowd *crowd, void (*act)(struct crowd *crowd), uint32_t served) {
-    crowd->act = act;
-    tst_start(crowd->loop, act_in_task, crowd);
-    tst_run(crowd->loop);
-    cr_assert_eq(crowd->served, served);
-    cr_assert_eq(crowd->failed, CROWD - served);
-    cr_assert_eq(crowd->ended, CROWD);
-    cr_assert_eq(crowd->out_of_order, 0);
-    cr_assert_eq(crowd->refused, 0);
-    cr_assert_lt((uint64_t)(crowd->highest_frame - crowd->lowest_frame), SPREAD_BYTES);
-    free(crowd->guests);
-    tst_end(crowd->loop);
+static void add_callbacks(struct crowd *crowd, uint32_t index) {
+    struct bz_deferred *deferred = deferred_of(crowd, index);
+    bz_deferred_add_both(deferred, &crowd->guests[index].first, crowd->play->first);
+    bz_deferred_add_both(deferred, &crowd->guests[index].second, second_run);
 }
 
 /* --- the lock --------------------------------------------------------------------------------- */
@@ -134,51 +111,31 @@ static void act_release_lock(struct crowd *crowd) {
 
 static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
                                               struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
+    struct guest *guest = served_guest(pair, result);
     if (result.status == BZ_OK) {
         act_release_lock(guest->crowd);
     }
     return result;
 }
 
-Test(deferred_crowd, at_a_lock_releases_in_its_callbacks) {
-    struct crowd crowd;
-    crowd_begin(&crowd, acquire_lock, release_lock);
-    cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, CROWD);
-    crowd_end(&crowd, act_release_lock, CROWD);
-    cr_assert_not(bz_deferred_lock_locked(&crowd.lock));
-}
-
-static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
-                                              struct bz_deferred_result result);
-
 /* Each callback releases and starts to wait for the next one: nobody ever queues. */
 static void come_next(struct crowd *crowd, uint32_t next) {
     act_release_lock(crowd);
     if (next < CROWD) {
         acquire_lock(&crowd->guests[next]);
-        add_callbacks(crowd, next, acquire_next);
+        add_callbacks(crowd, next);
     }
 }
 
 static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
                                               struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
+    struct guest *guest = served_guest(pair, result);
     come_next(guest->crowd, number_of(guest) + 1);
     return result;
 }
 
 static void act_come_first(struct crowd *crowd) {
     come_next(crowd, 0);
-}
-
-Test(deferred_crowd, at_a_lock_follows_one_another) {
-    struct crowd crowd;
-    crowd_begin(&crowd, NULL, NULL);
-    crowd_end(&crowd, act_come_first, CROWD);
-    cr_assert_not(bz_deferred_lock_locked(&crowd.lock));
 }
 
 static struct bz_deferred_result run_fn(void *arg) {
@@ -202,34 +159,18 @@ static struct bz_deferred_result note_run(struct bz_deferred_pair *pair,
     return result;
 }
 
-Test(deferred_crowd, at_a_lock_runs_a_function_each) {
-    struct crowd crowd;
-    crowd_begin(&crowd, run_function, note_run);
-    crowd_end(&crowd, act_release_lock, CROWD);
-    cr_assert_not(bz_deferred_lock_locked(&crowd.lock));
-}
-
 /* Each that is cancelled cancels the next one. */
 static struct bz_deferred_result cancel_next(struct bz_deferred_pair *pair,
                                              struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
-    if (number_of(guest) + 1 < CROWD) {
-        bz_deferred_cancel(deferred_of(guest->crowd, number_of(guest) + 1));
+    struct bz_deferred *next = next_of(served_guest(pair, result));
+    if (next != NULL) {
+        bz_deferred_cancel(next);
     }
     return result;
 }
 
 static void act_cancel_first(struct crowd *crowd) {
     bz_deferred_cancel(deferred_of(crowd, 0));
-}
-
-Test(deferred_crowd, at_a_lock_cancels_one_another) {
-    struct crowd crowd;
-    crowd_begin(&crowd, acquire_lock, cancel_next);
-    crowd_end(&crowd, act_cancel_first, 0);
-    cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, 0);
-    cr_assert(bz_deferred_lock_locked(&crowd.lock));
 }
 
 /* All but the last are cancelled, newest first, and the last one is served at once. */
@@ -241,13 +182,7 @@ static void act_cancel_newest_first(struct crowd *crowd) {
     act_release_lock(crowd);
 }
 
-Test(deferred_crowd, at_a_lock_is_cancelled_newest_first) {
-    struct crowd crowd;
-    crowd_begin(&crowd, acquire_lock, release_lock);
-    crowd_end(&crowd, act_cancel_newest_first, 1);
-}
-
-/* --- the semaphore ---------------------------------------------------------------------------- */
+/* --- the semaphore and the queue -------------------------------------------------------------- */
 
 static void acquire_token(struct guest *guest) {
     bz_deferred_semaphore_acquire(&guest->crowd->semaphore, &guest->run.waiter);
@@ -255,9 +190,8 @@ static void acquire_token(struct guest *guest) {
 
 static struct bz_deferred_result release_token(struct bz_deferred_pair *pair,
                                                struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
-    guest->crowd->refused += bz_deferred_semaphore_release(&guest->crowd->semaphore) != BZ_OK;
+    struct crowd *crowd = served_guest(pair, result)->crowd;
+    crowd->refused += bz_deferred_semaphore_release(&crowd->semaphore) != BZ_OK;
     return result;
 }
 
@@ -266,15 +200,6 @@ static void act_release_tokens(struct crowd *crowd) {
         crowd->refused += bz_deferred_semaphore_release(&crowd->semaphore) != BZ_OK;
     }
 }
-
-Test(deferred_crowd, at_a_semaphore_releases_in_its_callbacks) {
-    struct crowd crowd;
-    crowd_begin(&crowd, acquire_token, release_token);
-    crowd_end(&crowd, act_release_tokens, CROWD);
-    cr_assert_eq(crowd.semaphore.tokens, TOKENS);
-}
-
-/* --- the queue -------------------------------------------------------------------------------- */
 
 static void get(struct guest *guest) {
     tst_status(bz_deferred_queue_get(&guest->crowd->queue, &guest->run.waiter), BZ_OK);
@@ -286,8 +211,7 @@ static void put(struct crowd *crowd, uint64_t item) {
 
 static struct bz_deferred_result put_next(struct bz_deferred_pair *pair,
                                           struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
+    struct guest *guest = served_guest(pair, result);
     guest->crowd->out_of_order += result.value != number_of(guest);
     put(guest->crowd, result.value + 1);
     return result;
@@ -295,13 +219,6 @@ static struct bz_deferred_result put_next(struct bz_deferred_pair *pair,
 
 static void act_put_first(struct crowd *crowd) {
     put(crowd, 0);
-}
-
-Test(deferred_crowd, at_a_queue_puts_in_its_callbacks) {
-    struct crowd crowd;
-    crowd_begin(&crowd, get, put_next);
-    crowd_end(&crowd, act_put_first, CROWD);
-    cr_assert_eq(crowd.queue.count, 1);
 }
 
 /* --- deferreds alone -------------------------------------------------------------------------- */
@@ -319,10 +236,9 @@ static void fire_before(struct crowd *crowd, uint32_t end) {
 
 static struct bz_deferred_result fire_next(struct bz_deferred_pair *pair,
                                            struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
-    if (number_of(guest) + 1 < CROWD) {
-        bz_deferred_callback(deferred_of(guest->crowd, number_of(guest) + 1), 0);
+    struct bz_deferred *next = next_of(served_guest(pair, result));
+    if (next != NULL) {
+        bz_deferred_callback(next, 0);
     }
     return result;
 }
@@ -331,31 +247,15 @@ static void act_fire_first(struct crowd *crowd) {
     fire_before(crowd, 1);
 }
 
-Test(deferred_crowd, fires_one_another) {
-    struct crowd crowd;
-    crowd_begin(&crowd, init, fire_next);
-    crowd_end(&crowd, act_fire_first, CROWD);
-}
-
 /* Each waits for the next one; the last one's result comes all the way back. */
 static struct bz_deferred_result wait_for_next(struct bz_deferred_pair *pair,
                                                struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    note_served(guest, result);
-    return number_of(guest) + 1 < CROWD
-               ? bz_deferred_wait_for(deferred_of(guest->crowd, number_of(guest) + 1))
-               : bz_deferred_ok(77);
+    struct bz_deferred *next = next_of(served_guest(pair, result));
+    return next != NULL ? bz_deferred_wait_for(next) : bz_deferred_ok(77);
 }
 
 static void act_fire_all(struct crowd *crowd) {
     fire_before(crowd, CROWD);
-}
-
-/* The pair that ends a chain stands before the place in which the one before waits. */
-Test(deferred_crowd, waits_for_one_another) {
-    struct crowd crowd;
-    crowd_begin(&crowd, init, wait_for_next);
-    crowd_end(&crowd, act_fire_all, CROWD);
 }
 
 static void act_cancel_through_the_chain(struct crowd *crowd) {
@@ -364,8 +264,78 @@ static void act_cancel_through_the_chain(struct crowd *crowd) {
     crowd->refused += !bz_deferred_is_settled(deferred_of(crowd, 0));
 }
 
-Test(deferred_crowd, is_cancelled_through_the_chain) {
+/* --- the table -------------------------------------------------------------------------------- */
+
+static const struct play plays[] = {
+    {"at_a_lock_releases_in_its_callbacks", acquire_lock, release_lock, act_release_lock, CROWD},
+    {"at_a_lock_follows_one_another", NULL, acquire_next, act_come_first, CROWD},
+    {"at_a_lock_runs_a_function_each", run_function, note_run, act_release_lock, CROWD},
+    {"at_a_lock_cancels_one_another", acquire_lock, cancel_next, act_cancel_first, 0,
+     .is_locked = true},
+    {"at_a_lock_is_cancelled_newest_first", acquire_lock, release_lock, act_cancel_newest_first, 1},
+    {"at_a_semaphore_releases_in_its_callbacks", acquire_token, release_token, act_release_tokens,
+     CROWD, .is_locked = true, .tokens = TOKENS},
+    {"at_a_queue_puts_in_its_callbacks", get, put_next, act_put_first, CROWD, .is_locked = true,
+     .items = 1},
+    {"fires_one_another", init, fire_next, act_fire_first, CROWD, .is_locked = true},
+    /* The pair that ends a chain stands before the place in which the one before waits. */
+    {"waits_for_one_another", init, wait_for_next, act_fire_all, CROWD, .is_locked = true},
+    {"is_cancelled_through_the_chain", init, wait_for_next, act_cancel_through_the_chain, CROWD - 1,
+     .is_locked = true},
+};
+
+/* The lock and all tokens are taken, the queue is empty. */
+static void crowd_begin(struct crowd *crowd, const struct play *play) {
+    struct bz_loop_config config = {.stack_bytes = BZ_STACK_BYTES_MIN};
+    *crowd = (struct crowd){.loop = tst_begin_with(&config), .play = play};
+    bz_trampoline_init(&crowd->trampoline, crowd->loop);
+    bz_deferred_lock_init(&crowd->lock, &crowd->trampoline);
+    bz_deferred_queue_init(&crowd->queue, &crowd->trampoline, crowd->items, 1,
+                           BZ_DEFERRED_QUEUE_BACKLOG_MAX);
+    tst_status(bz_deferred_semaphore_init(&crowd->semaphore, &crowd->trampoline, TOKENS), BZ_OK);
+    bz_deferred_lock_acquire(&crowd->lock, &crowd->holders[0]);
+    for (uint32_t count = 1; count <= TOKENS; count++) {
+        bz_deferred_semaphore_acquire(&crowd->semaphore, &crowd->holders[count]);
+    }
+    crowd->guests = calloc(CROWD, sizeof crowd->guests[0]);
+    for (uint32_t index = 0; index < CROWD; index++) {
+        crowd->guests[index].crowd = crowd;
+        if (play->come != NULL) {
+            play->come(&crowd->guests[index]);
+            add_callbacks(crowd, index);
+        }
+    }
+}
+
+static enum bz_status act_in_task(void *arg) {
+    struct crowd *crowd = arg;
+    crowd->play->act(crowd);
+    return BZ_OK;
+}
+
+static void crowd_play(const struct play *play) {
     struct crowd crowd;
-    crowd_begin(&crowd, init, wait_for_next);
-    crowd_end(&crowd, act_cancel_through_the_chain, CROWD - 1);
+    crowd_begin(&crowd, play);
+    uint32_t at_the_lock = play->come == acquire_lock || play->come == run_function ? CROWD : 0;
+    cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, at_the_lock, "%s", play->name);
+    tst_start(crowd.loop, act_in_task, &crowd);
+    tst_run(crowd.loop);
+    cr_assert_eq(crowd.served, play->served, "%s: %u served", play->name, crowd.served);
+    cr_assert_eq(crowd.failed, CROWD - play->served, "%s: %u failed", play->name, crowd.failed);
+    cr_assert_eq(crowd.ended, CROWD, "%s: %u ended", play->name, crowd.ended);
+    cr_assert_eq(crowd.out_of_order + crowd.refused, 0, "%s", play->name);
+    cr_assert_lt((uint64_t)(crowd.highest_frame - crowd.lowest_frame), SPREAD_BYTES, "%s",
+                 play->name);
+    cr_assert_eq(bz_deferred_lock_locked(&crowd.lock), play->is_locked, "%s", play->name);
+    cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, 0, "%s", play->name);
+    cr_assert_eq(crowd.semaphore.tokens, play->tokens, "%s", play->name);
+    cr_assert_eq(crowd.queue.count, play->items, "%s", play->name);
+    free(crowd.guests);
+    tst_end(crowd.loop);
+}
+
+Test(deferred_crowd, plays) {
+    for (size_t index = 0; index < sizeof plays / sizeof plays[0]; index++) {
+        crowd_play(&plays[index]);
+    }
 }
