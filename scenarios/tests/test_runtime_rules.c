@@ -1,24 +1,17 @@
 /* The rules of the runtimes (primitives/runtime/rules.h): each as its variant has it, beside those
  * of what ships. The numbers are those of CPython, where `buzzer-lab lockstep` compares whole runs.
  */
-#include <criterion/criterion.h>
-
-#include "primitives/runtime/driver.h"
-#include "primitives/runtime/group.h"
 #include "primitives/runtime/rules.h"
-#include "primitives/runtime/timeout.h"
+#include "primitives/runtime/tests/stage_scopes.h"
 #include "scenarios/variants/variants.h"
 
 #define TIMERS 4u
 
 struct stage {
-    struct bz_observer observer; /* first */
     struct bz_loop *loop;
     struct bz_timer timers[TIMERS];
     char log[64];
     size_t logged;
-    enum bz_status status;
-    uint32_t requests;
 };
 
 static void note(struct stage *stage, char letter) {
@@ -29,13 +22,6 @@ static void note(struct stage *stage, char letter) {
 static void begin(struct stage *stage, const struct bz_rules *rules) {
     *stage = (struct stage){.loop = bz_loop_new(NULL)};
     bz_loop_set_rules(stage->loop, rules);
-}
-
-static void play(struct stage *stage, bz_task_fn *fn) {
-    struct bz_task *task = bz_task_spawn(stage->loop, "task", 0, fn, stage);
-    cr_assert(task != NULL && bz_loop_run(stage->loop) == BZ_OK);
-    bz_task_free(task);
-    bz_loop_destroy(stage->loop);
 }
 
 /* --- timers ----------------------------------------------------------------------------------- */
@@ -134,198 +120,86 @@ Test(runtime_rules, a_crowd_of_disarmed_timers_is_swept) {
                      (char *)(uintptr_t) "mighjlnkpo"); /* heapq.heapify() of 110 to 119 */
 }
 
-/* --- uncancel --------------------------------------------------------------------------------- */
-
-static enum bz_status takes_back(void *arg) {
-    struct stage *stage = arg;
-    struct bz_task *task = bz_loop_current(stage->loop);
-    bz_task_cancel(task);
-    stage->requests = bz_task_uncancel(task);
-    stage->status = bz_yield(stage->loop);
-    return BZ_OK;
-}
-
-static void expect_after_uncancel(const struct bz_rules *rules, enum bz_status status) {
-    struct stage stage;
-    begin(&stage, rules);
-    play(&stage, takes_back);
-    cr_assert_eq(stage.requests, 0);
-    cr_assert(stage.status == status, "%s", bz_status_name(stage.status));
-}
-
-Test(runtime_rules, uncancel_clears_the_mark_since_313) {
-    expect_after_uncancel(NULL, BZ_OK);
-    expect_after_uncancel(bz_variant_asyncio_313.rules, BZ_OK);
-    expect_after_uncancel(bz_variant_asyncio_311.rules, BZ_CANCELLED);
-}
-
-/* --- task groups ------------------------------------------------------------------------------ */
-
-static enum bz_status fails(void *arg) {
-    return arg == NULL ? BZ_OK : BZ_FAILED;
-}
-
-/* A child fails while the group waits for it. */
-static enum bz_status waits_for_failure(void *arg) {
-    struct stage *stage = arg;
-    struct bz_group group;
-    enum bz_status status = bz_group_enter(stage->loop, &group);
-    cr_assert(status == BZ_OK);
-    cr_assert(bz_group_spawn(&group, "child", 1, fails, stage, NULL) == BZ_OK);
-    stage->status = bz_group_exit(&group, BZ_OK);
-    stage->requests = bz_task_cancelling(bz_loop_current(stage->loop));
-    return BZ_OK;
-}
-
-static void expect_requests_after_failure(const struct bz_rules *rules, uint32_t requests) {
-    struct stage stage;
-    begin(&stage, rules);
-    play(&stage, waits_for_failure);
-    cr_assert(stage.status == BZ_FAILED);
-    cr_assert_eq(stage.requests, requests);
-}
-
-Test(runtime_rules, a_group_before_313_does_not_take_a_late_request_back) {
-    expect_requests_after_failure(NULL, 0);
-    expect_requests_after_failure(bz_variant_asyncio_313.rules, 0);
-    expect_requests_after_failure(bz_variant_asyncio_311.rules, 1);
-}
-
-/* gh-116720: the child fails while it is being cancelled because the parent was, from outside. */
-static enum bz_status fails_when_cancelled(void *arg) {
-    struct stage *stage = arg;
-    enum bz_status status = bz_sleep(stage->loop, 100);
-    return status == BZ_CANCELLED ? BZ_FAILED : status;
-}
-
-static void strike(struct bz_timer *timer) {
-    bz_task_cancel(bz_driver_next_task(timer->loop, NULL));
-}
-
-static enum bz_status is_cancelled_outside(void *arg) {
-    struct stage *stage = arg;
-    struct bz_group group;
-    enum bz_status status = bz_group_enter(stage->loop, &group);
-    cr_assert(status == BZ_OK);
-    bz_timer_init(&stage->timers[0], stage->loop, strike);
-    cr_assert(bz_timer_arm(&stage->timers[0], 5));
-    cr_assert(bz_group_spawn(&group, "child", 1, fails_when_cancelled, stage, NULL) == BZ_OK);
-    cr_assert(bz_group_exit(&group, BZ_OK) == BZ_FAILED);
-    stage->status = bz_yield(stage->loop);
-    return BZ_OK;
-}
-
-static void expect_outside_cancel(const struct bz_rules *rules, enum bz_status status) {
-    struct stage stage;
-    begin(&stage, rules);
-    play(&stage, is_cancelled_outside);
-    cr_assert(stage.status == status, "%s", bz_status_name(stage.status));
-}
-
-Test(runtime_rules, a_group_before_313_loses_a_cancel_from_outside) {
-    expect_outside_cancel(NULL, BZ_CANCELLED);
-    expect_outside_cancel(bz_variant_asyncio_313.rules, BZ_CANCELLED);
-    expect_outside_cancel(bz_variant_asyncio_311.rules, BZ_OK);
-}
-
-/* --- the order in which children are cancelled ------------------------------------------------ */
-
-static void watch(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
-                  uint8_t status, uint32_t arg) {
-    (void)status;
-    (void)arg;
-    if (kind == BZ_EVENT_CANCEL) {
-        note((struct stage *)(void *)observer, (char)('a' + (int)task - 2));
-    }
-}
+/* --- timelines -------------------------------------------------------------------------------- */
 
 static uint32_t choose_last(struct bz_observer *observer, uint32_t bound) {
     (void)observer;
     return bound - 1;
 }
 
-static enum bz_status sleeps(void *arg) {
-    return bz_sleep(((struct stage *)arg)->loop, 100);
+static void ignore(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
+                   uint8_t status, uint32_t arg) {
+    (void)observer, (void)kind, (void)task, (void)status, (void)arg;
 }
 
-/* One child of five is done by then, and was not reaped. */
-static enum bz_status body_fails(void *arg) {
-    struct stage *stage = arg;
-    struct bz_group group;
-    enum bz_status status = bz_group_enter(stage->loop, &group);
-    cr_assert(status == BZ_OK);
-    for (uint32_t number = 1; number <= 5; number++) {
-        cr_assert(bz_group_spawn(&group, "child", number, number == 3 ? fails : sleeps,
-                                 number == 3 ? NULL : stage, NULL) == BZ_OK);
-    }
-    cr_assert(bz_yield(stage->loop) == BZ_OK);
-    stage->status = bz_group_exit(&group, BZ_FAILED);
-    return BZ_OK;
-}
-
-static void expect_cancels(const struct bz_rules *rules,
-                           uint32_t (*choose)(struct bz_observer *observer, uint32_t bound),
-                           const char *order) {
-    struct stage stage;
-    begin(&stage, rules);
-    stage.observer = (struct bz_observer){.report = watch, .choose = choose};
-    bz_driver_observe(stage.loop, &stage.observer);
-    play(&stage, body_fails);
-    cr_assert(stage.status == BZ_FAILED);
-    cr_assert_str_eq(stage.log, (char *)(uintptr_t)order);
-}
-
-Test(runtime_rules, the_order_of_children_is_a_choice_in_asyncio) {
-    expect_cancels(NULL, choose_last, "abde");
-    expect_cancels(bz_variant_asyncio_313.rules, NULL, "abde");
-    expect_cancels(bz_variant_asyncio_313.rules, choose_last, "edba");
-    expect_cancels(bz_variant_asyncio_311.rules, choose_last, "edba");
-}
-
-/* --- timeouts --------------------------------------------------------------------------------- */
-
+/* A request of the task's own is taken back, and what an await says then. */
+#define TAKES_BACK "a: cancel-self uncancel requests=0 ~yield"
+/* A child fails while the group waits for it. */
+#define FAILS "+b: fail; a: outer( outer+b ~outer) requests => a.outer):failed "
+/* gh-116720: the child fails while it is being cancelled because the parent was, from outside. */
+#define STRUCK                                                                                     \
+    "+b: ~sleep fail; a: outer( outer+b ~outer) ~yield; turn-2 cancel-a"                           \
+    " => b.sleep:cancelled a.outer):failed "
+/* The body fails. One child of five is done by then, and was not reaped. */
+#define FIVE                                                                                       \
+    "+b: sleep; +c: sleep; +d: ; +e: sleep; +f: sleep;"                                            \
+    "a: outer( outer+b outer+c outer+d outer+e outer+f yield fail outer) => a.yield:ok "
+#define IN_ORDER "b.sleep:cancelled c.sleep:cancelled e.sleep:cancelled f.sleep:cancelled"
+#define BACKWARDS "f.sleep:cancelled e.sleep:cancelled c.sleep:cancelled b.sleep:cancelled"
 /* gh-134471: a request of somebody else is on its way at the entry, and the deadline comes. */
-static enum bz_status enters_while_cancelled(void *arg) {
-    struct stage *stage = arg;
-    struct bz_timeout scope;
-    bz_task_cancel(bz_loop_current(stage->loop));
-    enum bz_status status = bz_timeout_enter(stage->loop, &scope, 0);
-    cr_assert(status == BZ_OK);
-    status = bz_sleep(stage->loop, 10);
-    stage->status = bz_timeout_exit(&scope, status);
-    return BZ_OK;
-}
-
+#define ENTERS_WHILE_CANCELLED "a: cancel-self time(0 sleep time) => a.sleep:cancelled a.time):"
 /* gh-102780: it was cancelled before, and cleans up inside a timeout. */
-static enum bz_status enters_after_cancel(void *arg) {
-    struct stage *stage = arg;
-    struct bz_timeout scope;
-    bz_task_cancel(bz_loop_current(stage->loop));
-    enum bz_status status = bz_yield(stage->loop);
-    cr_assert(status == BZ_CANCELLED);
-    status = bz_timeout_enter(stage->loop, &scope, 5);
-    cr_assert(status == BZ_OK);
-    status = bz_sleep(stage->loop, 10);
-    stage->status = bz_timeout_exit(&scope, status);
-    return BZ_OK;
-}
+#define ENTERS_AFTER_CANCEL                                                                        \
+    "a: cancel-self ~yield time(5 sleep time) => a.yield:cancelled a.sleep:cancelled a.time):"
 
-static void expect_timeout(const struct bz_rules *rules, bz_task_fn *fn, enum bz_status status) {
-    struct stage stage;
-    begin(&stage, rules);
-    play(&stage, fn);
-    cr_assert(stage.status == status, "%s", bz_status_name(stage.status));
-}
-
-Test(runtime_rules, the_requests_at_the_entry_of_a_timeout) {
+Test(runtime_rules, timelines) {
     static const struct bz_rules first = {.timeout = BZ_TIMEOUT_FROM_ZERO};
-    expect_timeout(NULL, enters_while_cancelled, BZ_CANCELLED);
-    expect_timeout(bz_variant_asyncio_313.rules, enters_while_cancelled, BZ_TIMED_OUT);
-    expect_timeout(bz_variant_asyncio_311.rules, enters_while_cancelled, BZ_TIMED_OUT);
-    expect_timeout(&first, enters_while_cancelled, BZ_CANCELLED);
-    expect_timeout(NULL, enters_after_cancel, BZ_TIMED_OUT);
-    expect_timeout(bz_variant_asyncio_311.rules, enters_after_cancel, BZ_TIMED_OUT);
-    expect_timeout(&first, enters_after_cancel, BZ_CANCELLED);
+    const struct bz_rules *const in_311 = bz_variant_asyncio_311.rules;
+    const struct bz_rules *const in_313 = bz_variant_asyncio_313.rules;
+    const struct {
+        const char *name;
+        const struct bz_rules *rules; /* NULL: of what ships */
+        const char *timeline;
+        bool chooses_last;
+    } rows[] = {
+        {"uncancel_clears_the_mark_since_313", NULL, TAKES_BACK " => a.yield:ok"},
+        {"uncancel_clears_the_mark_since_313", in_313, TAKES_BACK " => a.yield:ok"},
+        {"uncancel_clears_the_mark_since_313", in_311, TAKES_BACK " => a.yield:cancelled"},
+
+        {"a_group_before_313_does_not_take_a_late_request_back", NULL, FAILS "a.requests=0"},
+        {"a_group_before_313_does_not_take_a_late_request_back", in_313, FAILS "a.requests=0"},
+        {"a_group_before_313_does_not_take_a_late_request_back", in_311, FAILS "a.requests=1"},
+
+        {"a_group_before_313_loses_a_cancel_from_outside", NULL, STRUCK "a.yield:cancelled"},
+        {"a_group_before_313_loses_a_cancel_from_outside", in_313, STRUCK "a.yield:cancelled"},
+        {"a_group_before_313_loses_a_cancel_from_outside", in_311, STRUCK "a.yield:ok"},
+
+        {"the_order_of_children_is_a_choice_in_asyncio", NULL, FIVE IN_ORDER " a.outer):failed",
+         true},
+        {"the_order_of_children_is_a_choice_in_asyncio", in_313, FIVE IN_ORDER " a.outer):failed"},
+        {"the_order_of_children_is_a_choice_in_asyncio", in_313, FIVE BACKWARDS " a.outer):failed",
+         true},
+        {"the_order_of_children_is_a_choice_in_asyncio", in_311, FIVE BACKWARDS " a.outer):failed",
+         true},
+
+        {"the_requests_at_the_entry_of_a_timeout", NULL, ENTERS_WHILE_CANCELLED "cancelled"},
+        {"the_requests_at_the_entry_of_a_timeout", in_313, ENTERS_WHILE_CANCELLED "timed-out"},
+        {"the_requests_at_the_entry_of_a_timeout", in_311, ENTERS_WHILE_CANCELLED "timed-out"},
+        {"the_requests_at_the_entry_of_a_timeout", &first, ENTERS_WHILE_CANCELLED "cancelled"},
+        {"the_requests_at_the_entry_of_a_timeout", NULL, ENTERS_AFTER_CANCEL "timed-out"},
+        {"the_requests_at_the_entry_of_a_timeout", in_311, ENTERS_AFTER_CANCEL "timed-out"},
+        {"the_requests_at_the_entry_of_a_timeout", &first, ENTERS_AFTER_CANCEL "cancelled"},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        struct bz_observer observer = {.report = ignore, .choose = choose_last};
+        struct scopes scopes;
+        tst_begin_row(rows[row].name);
+        scopes_begin(&scopes);
+        bz_loop_set_rules(scopes.stage.loop, rows[row].rules);
+        bz_driver_observe(scopes.stage.loop, rows[row].chooses_last ? &observer : NULL);
+        tst_play(&scopes.stage, rows[row].timeline);
+        tst_stage_end(&scopes.stage);
+    }
 }
 
 /* --- equal priorities ------------------------------------------------------------------------- */
