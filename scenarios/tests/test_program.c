@@ -109,48 +109,51 @@ static void write_file(const char *text) {
     cr_assert_eq(fclose(file), 0);
 }
 
+/* A program from a file of this content. */
+static struct bz_program program_of(const struct bz_variant *variant, const char *text) {
+    struct bz_program program = new_program(variant);
+    struct folder folder = enter_folder();
+    char error[BZ_ERROR_BYTES] = "";
+    write_file(text);
+    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    leave_folder(&folder);
+    return program;
+}
+
 /* --- files ------------------------------------------------------------------------------------ */
 
 Test(program, a_file_with_everything_survives_writing_and_reading) {
+    static const struct {
+        const char *text;
+        const char *format;
+        uint32_t first, end; /* verbs that it uses */
+        uint32_t objects, tasks, children;
+    } files[] = {
+        {everything, BZ_SCRIPT_FORMAT, 0, BZ_VERBS_OF_VERSION_1, BZ_SCRIPT_PRIMITIVES, 2, 3},
+        {newer, BZ_SCRIPT_FORMAT_2, BZ_VERBS_OF_VERSION_1, BZ_VERB_COUNT, 2, 2, 5},
+    };
     static struct bz_script first;
     static struct bz_script second;
     static char text[BZ_FILE_BYTES_MAX];
-    char error[BZ_ERROR_BYTES] = "";
-    bool is_used[BZ_VERB_COUNT] = {false};
-    cr_assert(read_script(&first, everything, error, sizeof error), "%s", error);
-    cr_assert_eq(first.object_count, BZ_SCRIPT_PRIMITIVES);
-    cr_assert_eq(first.task_count, 2);
-    cr_assert_eq(first.child_count, 3);
-    for (uint32_t index = 0; index < first.op_count; index++) {
-        is_used[first.ops[index].verb] = true;
+    for (size_t file = 0; file < 2; file++) {
+        char error[BZ_ERROR_BYTES] = "";
+        bool is_used[BZ_VERB_COUNT] = {false};
+        cr_assert(read_script(&first, files[file].text, error, sizeof error), "%s", error);
+        cr_assert_eq(first.object_count, files[file].objects);
+        cr_assert_eq(first.task_count, files[file].tasks);
+        cr_assert_eq(first.child_count, files[file].children);
+        for (uint32_t index = 0; index < first.op_count; index++) {
+            is_used[first.ops[index].verb] = true;
+        }
+        for (uint32_t verb = files[file].first; verb < files[file].end; verb++) {
+            cr_assert(is_used[verb], "verb %u", verb);
+        }
+        size_t length = bz_script_print(&first, text, sizeof text);
+        cr_assert_eq(strlen(text), length);
+        cr_assert(strstr(text, files[file].format) != NULL);
+        cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
+        cr_assert_eq(memcmp(&first, &second, sizeof first), 0, "%s", text);
     }
-    for (uint32_t verb = 0; verb < BZ_VERBS_OF_VERSION_1; verb++) {
-        cr_assert(is_used[verb], "verb %u", verb);
-    }
-    size_t length = bz_script_print(&first, text, sizeof text);
-    cr_assert_eq(strlen(text), length);
-    cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
-    cr_assert_eq(memcmp(&first, &second, sizeof first), 0, "%s", text);
-}
-
-Test(program, version_2_survives_writing_and_reading) {
-    static struct bz_script first;
-    static struct bz_script second;
-    static char text[BZ_FILE_BYTES_MAX];
-    char error[BZ_ERROR_BYTES] = "";
-    bool is_used[BZ_VERB_COUNT] = {false};
-    cr_assert(read_script(&first, newer, error, sizeof error), "%s", error);
-    cr_assert_eq(first.child_count, 5);
-    for (uint32_t index = 0; index < first.op_count; index++) {
-        is_used[first.ops[index].verb] = true;
-    }
-    for (uint32_t verb = BZ_VERBS_OF_VERSION_1; verb < BZ_VERB_COUNT; verb++) {
-        cr_assert(is_used[verb], "verb %u", verb);
-    }
-    bz_script_print(&first, text, sizeof text);
-    cr_assert(strstr(text, BZ_SCRIPT_FORMAT_2) != NULL);
-    cr_assert(read_script(&second, text, error, sizeof error), "%s", error);
-    cr_assert_eq(memcmp(&first, &second, sizeof first), 0);
 }
 
 #define TWO_CONDITIONS(lock)                                                                       \
@@ -268,37 +271,31 @@ Test(program, every_beginning_of_a_file_is_refused) {
     }
 }
 
-/* One more than the limit, of operations and of their depth; the limit itself is accepted. */
-Test(program, limits_are_limits) {
+/* A task with an operation so many times, and the text behind them as often. */
+static bool is_accepted(uint32_t count, const char *op, const char *separator, const char *behind) {
     static struct bz_script script;
     static char text[BZ_FILE_BYTES_MAX];
     char error[BZ_ERROR_BYTES] = "";
-    for (uint32_t count = BZ_SCRIPT_TASK_OPS_MAX; count <= BZ_SCRIPT_TASK_OPS_MAX + 1; count++) {
-        size_t used = (size_t)sprintf(
-            text, "{\"format\": \"buzzer-program/1\", \"objects\": [], \"tasks\": [{\"name\": "
-                  "\"t\", \"ops\": [");
-        for (uint32_t op = 0; op < count; op++) {
-            used += (size_t)sprintf(text + used, "%s{\"op\": \"yield\"}", op == 0 ? "" : ",");
-        }
-        strcpy(text + used, "]}]}");
-        bool is_within = count <= BZ_SCRIPT_TASK_OPS_MAX;
-        cr_assert_eq(read_script(&script, text, error, sizeof error), is_within, "%u ops", count);
+    char *end = stpcpy(text, "{\"format\": \"buzzer-program/1\", \"objects\": [], \"tasks\": "
+                             "[{\"name\": \"t\", \"ops\": [");
+    for (uint32_t index = 0; index < count; index++) {
+        end = stpcpy(stpcpy(end, index == 0 ? "" : separator), op);
     }
-    for (uint32_t depth = BZ_SCRIPT_DEPTH_MAX; depth <= BZ_SCRIPT_DEPTH_MAX + 1; depth++) {
-        size_t used = (size_t)sprintf(
-            text, "{\"format\": \"buzzer-program/1\", \"objects\": [], \"tasks\": [{\"name\": "
-                  "\"t\", \"ops\": [");
-        for (uint32_t level = 0; level < depth; level++) {
-            used += (size_t)sprintf(text + used, "{\"op\": \"group\", \"tasks\": [[");
-        }
-        for (uint32_t level = 0; level < depth; level++) {
-            used += (size_t)sprintf(text + used, "]]}");
-        }
-        strcpy(text + used, "]}]}");
-        bool is_within = depth <= BZ_SCRIPT_DEPTH_MAX;
-        cr_assert_eq(read_script(&script, text, error, sizeof error), is_within, "depth %u: %s",
-                     depth, error);
+    for (uint32_t index = 0; index < count; index++) {
+        end = stpcpy(end, behind);
     }
+    strcpy(end, "]}]}");
+    return read_script(&script, text, error, sizeof error);
+}
+
+/* One more than the limit, of operations and of their depth; the limit itself is accepted. */
+Test(program, limits_are_limits) {
+    static const char *const yields = "{\"op\": \"yield\"}";
+    static const char *const groups = "{\"op\": \"group\", \"tasks\": [[";
+    cr_assert(is_accepted(BZ_SCRIPT_TASK_OPS_MAX, yields, ",", ""));
+    cr_assert_not(is_accepted(BZ_SCRIPT_TASK_OPS_MAX + 1, yields, ",", ""));
+    cr_assert(is_accepted(BZ_SCRIPT_DEPTH_MAX, groups, "", "]]}"));
+    cr_assert_not(is_accepted(BZ_SCRIPT_DEPTH_MAX + 1, groups, "", "]]}"));
 }
 
 Test(program, what_the_variant_lacks_is_refused) {
@@ -471,46 +468,34 @@ Test(program, with_nothing_drawn_nothing_is_done) {
 
 /* A file can deadlock, and is told so. */
 Test(program, a_deadlock_in_a_file_is_found) {
-    struct folder folder = enter_folder();
-    char error[BZ_ERROR_BYTES] = "";
-    struct bz_program program = new_program(&bz_variant_buzzer);
-    write_file(FILE_OF("{\"name\": \"e\", \"kind\": \"event\"}",
-                       TASK("{\"op\": \"wait\", \"object\": \"e\"}")));
-    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    struct bz_program program =
+        program_of(&bz_variant_buzzer, FILE_OF("{\"name\": \"e\", \"kind\": \"event\"}",
+                                               TASK("{\"op\": \"wait\", \"object\": \"e\"}")));
     program.cancel_windows = BZ_WINDOWS_NONE;
     struct tst_seeds result = tst_run_seeds(&program, 1);
     cr_assert_not_null((void *)result.violation.oracle);
     cr_assert_str_eq((char *)result.violation.oracle, (char *)"deadlock");
-    leave_folder(&folder);
 }
 
 /* What was acquired inside a timeout that ends early is given back there: otherwise the second
  * acquire of the lock would wait for its own task. */
 Test(program, a_timeout_gives_back_what_was_acquired_inside) {
-    struct folder folder = enter_folder();
-    char error[BZ_ERROR_BYTES] = "";
-    struct bz_program program = new_program(&bz_variant_buzzer);
-    write_file(FILE_OF(LOCK, TASK("{\"op\": \"timeout\", \"ns\": 5, \"ops\": ["
-                                  "{\"op\": \"acquire\", \"object\": \"l\"},"
-                                  "{\"op\": \"sleep\", \"ns\": 10},"
-                                  "{\"op\": \"release\", \"object\": \"l\"}]},"
-                                  "{\"op\": \"acquire\", \"object\": \"l\"}")));
-    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
+    struct bz_program program = program_of(
+        &bz_variant_buzzer, FILE_OF(LOCK, TASK("{\"op\": \"timeout\", \"ns\": 5, \"ops\": ["
+                                               "{\"op\": \"acquire\", \"object\": \"l\"},"
+                                               "{\"op\": \"sleep\", \"ns\": 10},"
+                                               "{\"op\": \"release\", \"object\": \"l\"}]},"
+                                               "{\"op\": \"acquire\", \"object\": \"l\"}")));
     tst_expect_silence(&program, 1000);
-    leave_folder(&folder);
 }
 
 /* Runs one task `t` without a cancel. Returns when its last step was, and whether a task "child-1"
  * was there. */
 static uint64_t end_of(const struct bz_variant *variant, const char *text, bool *has_child) {
-    struct folder folder = enter_folder();
-    char error[BZ_ERROR_BYTES] = "";
-    struct bz_program program = new_program(variant);
+    struct bz_program program = program_of(variant, text);
     struct bz_replay_report report;
     struct bz_trace trace;
     uint64_t last_ns = UINT64_MAX;
-    write_file(text);
-    cr_assert(bz_program_set(&program, "file", "x.json", error, sizeof error), "%s", error);
     program.strategy = &bz_strategy_fifo;
     program.cancel_windows = BZ_WINDOWS_NONE;
     bz_trace_init(&trace);
@@ -525,7 +510,6 @@ static uint64_t end_of(const struct bz_variant *variant, const char *text, bool 
         *has_child |= strcmp(task, "child-1") == 0;
     }
     bz_trace_fini(&trace);
-    leave_folder(&folder);
     return last_ns;
 }
 
