@@ -17,37 +17,24 @@ static void expect_silence_everywhere(const struct bz_scenario *scenario) {
     }
 }
 
-Test(silent, barrier) {
-    expect_silence_everywhere(&bz_scenario_barrier);
-}
-
-Test(silent, condition) {
-    expect_silence_everywhere(&bz_scenario_condition);
-}
-
-Test(silent, bank) {
-    expect_silence_everywhere(&bz_scenario_bank);
-}
-
-Test(silent, contended) {
-    expect_silence_everywhere(&bz_scenario_contended);
-}
-
-Test(silent, deferred) {
-    expect_silence_everywhere(&bz_scenario_deferred);
-}
-
-Test(silent, event) {
-    expect_silence_everywhere(&bz_scenario_event);
-}
-
-Test(silent, handoff) {
-    expect_silence_everywhere(&bz_scenario_handoff);
-}
-
-Test(silent, model) {
-    expect_silence_everywhere(&bz_scenario_model);
-}
+#define IS_SILENT(scenario_)                                                                       \
+    Test(silent, scenario_) {                                                                      \
+        expect_silence_everywhere(&bz_scenario_##scenario_);                                       \
+    }
+IS_SILENT(barrier)
+IS_SILENT(condition)
+IS_SILENT(bank)
+IS_SILENT(contended)
+IS_SILENT(deferred)
+IS_SILENT(event)
+IS_SILENT(handoff)
+IS_SILENT(model)
+IS_SILENT(pool)
+IS_SILENT(queue)
+IS_SILENT(restaurant)
+IS_SILENT(scope)
+IS_SILENT(taskgroup)
+IS_SILENT(timeout)
 
 /* What ships and is judged by a model alone. */
 Test(silent, modelled) {
@@ -72,30 +59,6 @@ Test(silent, modelled_by_many_configurations) {
     char error[BZ_ERROR_BYTES];
     cr_assert(bz_program_set_list(&program, "tasks=5,operations=2", error, sizeof error));
     tst_expect_silence(&program, SEEDS / 4);
-}
-
-Test(silent, pool) {
-    expect_silence_everywhere(&bz_scenario_pool);
-}
-
-Test(silent, queue) {
-    expect_silence_everywhere(&bz_scenario_queue);
-}
-
-Test(silent, restaurant) {
-    expect_silence_everywhere(&bz_scenario_restaurant);
-}
-
-Test(silent, scope) {
-    expect_silence_everywhere(&bz_scenario_scope);
-}
-
-Test(silent, taskgroup) {
-    expect_silence_everywhere(&bz_scenario_taskgroup);
-}
-
-Test(silent, timeout) {
-    expect_silence_everywhere(&bz_scenario_timeout);
 }
 
 /* More cancels than anybody plans for. */

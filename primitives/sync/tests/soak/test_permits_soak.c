@@ -150,26 +150,13 @@ static void soak_all(enum kind kind, uint32_t permits, bool is_fifo) {
     bz_loop_destroy(soak->loop);
 }
 
-Test(soak, lock_in_any_order) {
-    soak_all(KIND_LOCK, 1, false);
-}
-
-Test(soak, lock_in_fifo_order) {
-    soak_all(KIND_LOCK, 1, true);
-}
-
-Test(soak, semaphore_of_two_in_any_order) {
-    soak_all(KIND_SEMAPHORE, 2, false);
-}
-
-Test(soak, semaphore_of_two_in_fifo_order) {
-    soak_all(KIND_SEMAPHORE, 2, true);
-}
-
-Test(soak, semaphore_of_three_in_any_order) {
-    soak_all(KIND_SEMAPHORE, 3, false);
-}
-
-Test(soak, bounded_of_two_in_any_order) {
-    soak_all(KIND_BOUNDED, 2, false);
-}
+#define SOAK(name_, ...)                                                                           \
+    Test(soak, name_) {                                                                            \
+        soak_all(__VA_ARGS__);                                                                     \
+    }
+SOAK(lock_in_any_order, KIND_LOCK, 1, false)
+SOAK(lock_in_fifo_order, KIND_LOCK, 1, true)
+SOAK(semaphore_of_two_in_any_order, KIND_SEMAPHORE, 2, false)
+SOAK(semaphore_of_two_in_fifo_order, KIND_SEMAPHORE, 2, true)
+SOAK(semaphore_of_three_in_any_order, KIND_SEMAPHORE, 3, false)
+SOAK(bounded_of_two_in_any_order, KIND_BOUNDED, 2, false)

@@ -273,30 +273,14 @@ static void soak_all(enum bz_queue_kind kind, uint32_t maxsize, bool is_fifo) {
     bz_loop_destroy(soak->loop);
 }
 
-Test(queue_soak, fifo_of_one_in_any_order) {
-    soak_all(BZ_QUEUE_FIFO, 1, false);
-}
-
-Test(queue_soak, fifo_of_one_in_fifo_order) {
-    soak_all(BZ_QUEUE_FIFO, 1, true);
-}
-
-Test(queue_soak, fifo_of_two_in_any_order) {
-    soak_all(BZ_QUEUE_FIFO, 2, false);
-}
-
-Test(queue_soak, fifo_without_a_bound_in_any_order) {
-    soak_all(BZ_QUEUE_FIFO, 0, false);
-}
-
-Test(queue_soak, lifo_of_two_in_any_order) {
-    soak_all(BZ_QUEUE_LIFO, 2, false);
-}
-
-Test(queue_soak, priority_of_two_in_any_order) {
-    soak_all(BZ_QUEUE_PRIORITY, 2, false);
-}
-
-Test(queue_soak, priority_without_a_bound_in_fifo_order) {
-    soak_all(BZ_QUEUE_PRIORITY, 0, true);
-}
+#define SOAK(name_, ...)                                                                           \
+    Test(queue_soak, name_) {                                                                      \
+        soak_all(__VA_ARGS__);                                                                     \
+    }
+SOAK(fifo_of_one_in_any_order, BZ_QUEUE_FIFO, 1, false)
+SOAK(fifo_of_one_in_fifo_order, BZ_QUEUE_FIFO, 1, true)
+SOAK(fifo_of_two_in_any_order, BZ_QUEUE_FIFO, 2, false)
+SOAK(fifo_without_a_bound_in_any_order, BZ_QUEUE_FIFO, 0, false)
+SOAK(lifo_of_two_in_any_order, BZ_QUEUE_LIFO, 2, false)
+SOAK(priority_of_two_in_any_order, BZ_QUEUE_PRIORITY, 2, false)
+SOAK(priority_without_a_bound_in_fifo_order, BZ_QUEUE_PRIORITY, 0, true)
