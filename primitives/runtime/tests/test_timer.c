@@ -91,8 +91,9 @@ Test(timer, heap_agrees_with_a_model) {
 
 /* --- timelines -------------------------------------------------------------------------------- */
 
-/* Words: "arm-a10" arms alarm a for 10 ns, "arm-a" for now, "disarm-a" disarms it. "call-a" queues
- * a handle. An alarm and a handle say their name, and play the script that guest a was given. */
+/* Words: "arm-a10" arms alarm a for 10 ns, "arm-a" for now, "again-a10" for 10 ns after its last
+ * time; "disarm-a" disarms it. "call-a" queues a handle. An alarm and a handle say their name, and
+ * play the script that guest a was given. */
 struct alarms {
     struct tst_stage stage;
     struct alarm {
@@ -129,6 +130,12 @@ static enum bz_status word_arm(struct tst_call *call) {
     return is_armed ? BZ_OK : BZ_NO_MEMORY;
 }
 
+static enum bz_status word_again(struct tst_call *call) {
+    struct bz_timer *timer = &alarm_of(call)->timer;
+    bool is_armed = bz_timer_arm(timer, timer->when_ns + tst_number(call->rest + 1));
+    return is_armed ? BZ_OK : BZ_NO_MEMORY;
+}
+
 TST_DEED(word_disarm, bz_timer_disarm(&alarm_of(call)->timer))
 TST_DEED(word_call, tst_call_soon(call->stage->loop, &alarm_of(call)->handle, alarm_run))
 TST_DEED(word_begin_turn, bz_driver_begin_turn(call->stage->loop))
@@ -142,9 +149,9 @@ static enum bz_status word_end_turn(struct tst_call *call) {
 
 static void play(const char *timeline) {
     static const struct tst_word words[] = {
-        {"arm-", word_arm},          {"disarm-", word_disarm},
-        {"call-", word_call},        {"begin-turn", word_begin_turn},
-        {"end-turn", word_end_turn}, {NULL, NULL}};
+        {"arm-", word_arm},   {"again-", word_again},          {"disarm-", word_disarm},
+        {"call-", word_call}, {"begin-turn", word_begin_turn}, {"end-turn", word_end_turn},
+        {NULL, NULL}};
     struct alarms alarms;
     tst_stage_begin(&alarms.stage, (struct tst_cast){.words = words});
     for (int index = 0; index < 4; index++) {
@@ -169,7 +176,7 @@ Test(timer, timelines) {
         /* A timer can be armed again once it has fired or was disarmed, from its own firing as
          * well. */
         {"may_arm_itself_again",
-         "+a: arm-a20; arm-a10 time-10 turn -> a; +a: arm-a30; time-10 turn -> a;"
+         "+a: again-a10; arm-a10 time-11 turn deadline=20 -> a; time-9 turn deadline=30 -> a;"
          "+a: ; time-10 turn deadline=never -> a"},
 
         /* --- turns --- */
