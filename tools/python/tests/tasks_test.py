@@ -11,12 +11,13 @@ CANCELS = '''
 
     import buzzer
 
-    OPTIONS = dict(runs=60, no_shrink=True)
-
-
-    async def run_two(sim, body):
-        tasks = [sim.spawn(None, body(), name=f"worker-{n}") for n in range(2)]
-        await asyncio.wait(tasks)
+    def two(body):
+        """A test of two tasks with this body."""
+        @buzzer.test(runs=60, no_shrink=True)
+        async def test(sim):
+            tasks = [sim.spawn(None, body(), name=f"worker-{n}") for n in range(2)]
+            await asyncio.wait(tasks)
+        return test
 
 
     async def nap():
@@ -24,40 +25,34 @@ CANCELS = '''
             await asyncio.sleep(0.1)
 
 
-    @buzzer.test(**OPTIONS)
-    async def test_suppresses(sim):
-        async def body():
-            with contextlib.suppress(asyncio.CancelledError):
-                await nap()
+    @two
+    async def test_suppresses():
+        with contextlib.suppress(asyncio.CancelledError):
             await nap()
-        await run_two(sim, body)
+        await nap()
 
 
-    @buzzer.test(**OPTIONS)
-    async def test_wait_for(sim):
+    @two
+    async def test_wait_for():
         async def quick():
             await asyncio.sleep(0.1)
 
-        async def body():
-            try:
-                await asyncio.wait_for(quick(), 9)
-            except asyncio.TimeoutError:
-                pass
-            await nap()
-        await run_two(sim, body)
+        try:
+            await asyncio.wait_for(quick(), 9)
+        except asyncio.TimeoutError:
+            pass
+        await nap()
 
 
-    @buzzer.test(**OPTIONS)
-    async def test_wait_for_suppressed(sim):
-        async def body():
-            with contextlib.suppress(asyncio.CancelledError, asyncio.TimeoutError):
-                await asyncio.wait_for(asyncio.sleep(5), 9)
-            await nap()
-        await run_two(sim, body)
+    @two
+    async def test_wait_for_suppressed():
+        with contextlib.suppress(asyncio.CancelledError, asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.sleep(5), 9)
+        await nap()
 
 
-    @buzzer.test(**OPTIONS)
-    async def test_group_fails(sim):
+    @two
+    async def test_group_fails():
         async def fails():
             raise KeyError
 
@@ -67,70 +62,58 @@ CANCELS = '''
             finally:
                 await nap()
 
-        async def body():
-            try:
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(cleans_up())
-                    group.create_task(fails())
-            except Exception:  # a group of them
-                await nap()
-        await run_two(sim, body)
-
-
-    @buzzer.test(**OPTIONS)
-    async def test_returns(sim):
-        async def body():
-            try:
-                await nap()
-            except asyncio.CancelledError:
-                return
-        await run_two(sim, body)
-
-
-    @buzzer.test(**OPTIONS)
-    async def test_cleans_up(sim):
-        async def body():
-            try:
-                await nap()
-            except asyncio.CancelledError:
-                try:
-                    raise ValueError
-                except ValueError:
-                    await nap()
-        await run_two(sim, body)
-
-
-    @buzzer.test(**OPTIONS)
-    async def test_refuses(sim):
-        async def body():
-            try:
-                await nap()
-            except asyncio.CancelledError:
-                asyncio.current_task().uncancel()
-            await nap()
-        await run_two(sim, body)
-
-
-    @buzzer.test(**OPTIONS)
-    async def test_raises_later(sim):
-        async def body():
-            caught = None
-            for _ in range(2):
-                try:
-                    await nap()
-                except asyncio.CancelledError as error:
-                    caught = error
-            if caught:
-                raise caught
-        await run_two(sim, body)
-
-
-    @buzzer.test(**OPTIONS)
-    async def test_group(sim):
-        async def body():
+        try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(nap())
-        await run_two(sim, body)
+                group.create_task(cleans_up())
+                group.create_task(fails())
+        except Exception:  # a group of them
+            await nap()
+
+
+    @two
+    async def test_returns():
+        try:
+            await nap()
+        except asyncio.CancelledError:
+            return
+
+
+    @two
+    async def test_cleans_up():
+        try:
+            await nap()
+        except asyncio.CancelledError:
+            try:
+                raise ValueError
+            except ValueError:
+                await nap()
+
+
+    @two
+    async def test_refuses():
+        try:
+            await nap()
+        except asyncio.CancelledError:
+            asyncio.current_task().uncancel()
+        await nap()
+
+
+    @two
+    async def test_raises_later():
+        caught = None
+        for _ in range(2):
+            try:
+                await nap()
+            except asyncio.CancelledError as error:
+                caught = error
+        if caught:
+            raise caught
+
+
+    @two
+    async def test_group():
+        async with asyncio.TaskGroup() as group:
+            group.create_task(nap())
 
 
     @contextlib.asynccontextmanager
@@ -144,12 +127,10 @@ CANCELS = '''
             await nap()
 
 
-    @buzzer.test(**OPTIONS)
-    async def test_manager(sim):
-        async def body():
-            async with managed():
-                await nap()
-        await run_two(sim, body)
+    @two
+    async def test_manager():
+        async with managed():
+            await nap()
 '''
 
 BLOCKS = '''
