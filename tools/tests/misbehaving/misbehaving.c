@@ -37,69 +37,30 @@ struct semaphore {
 
 /* --- misdeeds --------------------------------------------------------------------------------- */
 
+#define DEED(name_, ...)                                                                           \
+    static void do_##name_(struct semaphore *self) {                                               \
+        (void)self;                                                                                \
+        __VA_ARGS__;                                                                               \
+    }
+
 static volatile int zero;
 static volatile char *volatile sink;
 
-static void do_segv(struct semaphore *self) {
-    (void)self;
-    *(volatile int *)16 = 1;
-}
-
-static void do_call_null(struct semaphore *self) {
-    void (*volatile function)(struct semaphore *) = NULL;
-    function(self);
-}
-
-static void do_ill(struct semaphore *self) {
-    (void)self;
-    __builtin_trap();
-}
-
-static void do_fpe(struct semaphore *self) {
-    (void)self;
-    zero = 1 / zero;
-    raise(SIGFPE); /* where a division by zero has a result */
-}
-
-static void do_bus(struct semaphore *self) {
-    (void)self;
-    raise(SIGBUS);
-}
-
-static void do_abort(struct semaphore *self) {
-    (void)self;
-    abort();
-}
-
-static void do_raise_abort(struct semaphore *self) {
-    (void)self;
-    raise(SIGABRT); /* the signal alone: no abort() that raises it again */
-}
-
-static void do_failed_check(struct semaphore *self) {
-    bz_mem_free(bz_loop_mem(self->loop), self - 100000, 16);
-}
-
-static void do_raise_segv(struct semaphore *self) {
-    (void)self;
-    raise(SIGSEGV); /* there is no access to repeat */
-}
-
-static void do_hang_up(struct semaphore *self) {
-    (void)self;
-    raise(SIGHUP);
-}
-
-static void do_term(struct semaphore *self) {
-    (void)self;
-    raise(SIGTERM);
-}
-
-static void do_kill(struct semaphore *self) {
-    (void)self;
-    kill(getpid(), SIGKILL);
-}
-
+DEED(segv, *(volatile int *)16 = 1)
+DEED(call_null, void (*volatile function)(struct semaphore *) = NULL; function(self))
+DEED(ill, __builtin_trap())
+/* where a division by zero has a result */
+DEED(fpe, zero = 1 / zero; raise(SIGFPE))
+DEED(bus, raise(SIGBUS))
+DEED(abort, abort())
+/* the signal alone: no abort() that raises it again */
+DEED(raise_abort, raise(SIGABRT))
+DEED(failed_check, bz_mem_free(bz_loop_mem(self->loop), self - 100000, 16))
+/* there is no access to repeat */
+DEED(raise_segv, raise(SIGSEGV))
+DEED(hang_up, raise(SIGHUP))
+DEED(term, raise(SIGTERM))
+DEED(kill, kill(getpid(), SIGKILL))
 /* As if from outside: the next run goes on. */
 static void do_kill_once(struct semaphore *self) {
     int fd = open("killed", O_CREAT | O_EXCL | O_WRONLY, 0600);
@@ -109,16 +70,9 @@ static void do_kill_once(struct semaphore *self) {
     }
 }
 
-static void do_fork(struct semaphore *self) {
-    (void)self;
-    zero = fork() & 0;
-}
-
-static void do_raw_fork(struct semaphore *self) {
-    (void)self;
-    zero = (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) & 0; /* as _Fork() does */
-}
-
+DEED(fork, zero = fork() & 0)
+/* as _Fork() does */
+DEED(raw_fork, zero = (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) & 0)
 /* At most eight processes, also where nobody refuses it. */
 static void do_fork_thrice(struct semaphore *self) {
     for (int count = 0; count < 3; count++) {
@@ -146,11 +100,7 @@ static void do_leave_copy(struct semaphore *self) {
     (void)clone(sleep_for_ever, stack + sizeof stack, SIGCHLD, NULL);
 }
 
-static void do_leave_program(struct semaphore *self) {
-    (void)self;
-    (void)!system("sleep 1000 &");
-}
-
+DEED(leave_program, (void)!system("sleep 1000 &"))
 static void *in_thread(void *word) {
     *(volatile int *)word = 1;
     return NULL;
@@ -173,11 +123,7 @@ static int recurse(volatile char *caller) {
     return recurse(here) + here[0];
 }
 
-static void do_recurse(struct semaphore *self) {
-    char here = (char)self->value;
-    zero = recurse(&here) & 0;
-}
-
+DEED(recurse, char here = (char)self->value; zero = recurse(&here) & 0)
 static void do_loop(struct semaphore *self) {
     while (self != NULL) {
         zero = 0;
@@ -191,26 +137,10 @@ static void do_loop_deaf(struct semaphore *self) {
     do_loop(self);
 }
 
-static void do_exit_0(struct semaphore *self) {
-    (void)self;
-    exit(0);
-}
-
-static void do_exit_1(struct semaphore *self) {
-    (void)self;
-    exit(1);
-}
-
-static void do_underscore_exit(struct semaphore *self) {
-    (void)self;
-    _exit(0);
-}
-
-static void do_quick_exit(struct semaphore *self) {
-    (void)self;
-    quick_exit(0);
-}
-
+DEED(exit_0, exit(0))
+DEED(exit_1, exit(1))
+DEED(underscore_exit, _exit(0))
+DEED(quick_exit, quick_exit(0))
 static void do_eat(struct semaphore *self) {
     (void)self;
     for (;;) {
@@ -221,10 +151,8 @@ static void do_eat(struct semaphore *self) {
     }
 }
 
-static void do_eat_loop(struct semaphore *self) {
-    sink = bz_mem_alloc(bz_loop_mem(self->loop), 600 << 20); /* it has 1 GiB, and needs some */
-}
-
+/* it has 1 GiB, and needs some */
+DEED(eat_loop, sink = bz_mem_alloc(bz_loop_mem(self->loop), 600 << 20))
 static void do_free_twice(struct semaphore *self) {
     struct bz_mem *mem = bz_loop_mem(self->loop);
     void *block = bz_mem_alloc(mem, 48);
@@ -232,20 +160,9 @@ static void do_free_twice(struct semaphore *self) {
     bz_mem_free(mem, block, 48);
 }
 
-static void do_mint(struct semaphore *self) {
-    self->value++;
-}
-
-static void do_underflow(struct semaphore *self) {
-    memset((char *)self - 64, 0xff, 64);
-}
-
-static void do_traced(struct semaphore *self) {
-    (void)self;
-    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-    raise(SIGUSR1);
-}
-
+DEED(mint, self->value++)
+DEED(underflow, memset((char *)self - 64, 0xff, 64))
+DEED(traced, ptrace(PTRACE_TRACEME, 0, NULL, NULL); raise(SIGUSR1))
 /* Which run it is in depends on how many there were in this process. */
 static void do_mint_late(struct semaphore *self) {
     static unsigned calls;
@@ -259,11 +176,7 @@ static void do_print(struct semaphore *self) {
     (void)!write(1, "{\n", 2);
 }
 
-static void do_close(struct semaphore *self) {
-    (void)self;
-    close(1);
-}
-
+DEED(close, close(1))
 static void do_close_all(struct semaphore *self) {
     (void)self;
     for (int fd = 0; fd < 256; fd++) {
@@ -271,11 +184,7 @@ static void do_close_all(struct semaphore *self) {
     }
 }
 
-static void do_chdir(struct semaphore *self) {
-    (void)self;
-    (void)!chdir("/");
-}
-
+DEED(chdir, (void)!chdir("/"))
 static void do_ignore_signals(struct semaphore *self) {
     (void)self;
     for (int number = 1; number < 32; number++) {
@@ -283,11 +192,7 @@ static void do_ignore_signals(struct semaphore *self) {
     }
 }
 
-static void do_ignore_and_segv(struct semaphore *self) {
-    do_ignore_signals(self);
-    do_segv(self);
-}
-
+DEED(ignore_and_segv, do_ignore_signals(self); do_segv(self))
 static void on_alarm(int number) {
     (void)number;
     _exit(0);
