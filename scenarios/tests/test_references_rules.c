@@ -146,7 +146,7 @@ Test(references_rules, timelines) {
          FOUR
          " turn -> a.acquire:ok; turn -> b.acquire:ok; turn -> c.acquire:ok; turn -> d.acquire:ok"},
         /* The permit leaves the value at the wake-up: the bound takes the woken waiter for a
-           holder. */
+         * holder. */
         {"the_bound_counts_a_woken_waiter", &bz_variant_asyncio_311, BOUNDED, RELEASES_TWICE("")},
         {"the_bound_counts_a_woken_waiter", &bz_variant_asyncio_313, BOUNDED, RELEASES_TWICE("")},
         {"the_bound_counts_a_woken_waiter", &bz_variant_twisted, BOUNDED, RELEASES_TWICE("")},

@@ -110,8 +110,8 @@ Test(liveness, timelines) {
          "lost-wakeup 3: 1 of 1 permit of 'table' is free, but b waits (first of 1 waiter)"},
         {"", &forgets_unseen, "permits 1; a: acquire yield release; b: acquire release; a b a",
          "lost-wakeup 3: 1 of 1 permit of 'table' is free, but b waits (first of 1 waiter)"},
-        /* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up on.
-         */
+        /* In the window: b is woken, cancelled before it resumes, and does not pass the wake-up
+         * on. */
         {"lost-wakeup/fires_when_a_cancelled_waiter_keeps_its_wake_up",
          &bz_variant_zoo_sem_woken_cancel,
          "permits 1; a: acquire yield release; b: ~acquire; c: acquire release; a b c a !b b",

@@ -228,7 +228,7 @@ Test(notify, timelines) {
          "lost-notification 7: a was notified by 'news', then cancelled, and left without passing "
          "it on"},
         /* asyncio from 3.13 on: a cancelled waiter wakes another one, even if nobody had notified
-           it. */
+         * it. */
         {"lost-notification/is_silent_about_wake_ups_for_no_reason", &bz_variant_asyncio_313,
          "hall; a: acquire ~wait release; b: acquire wait release; a b !a a b => a.acquire:ok "
          "b.acquire:ok a.wait:cancelled a.release:ok b.wait:ok b.release:ok"},
@@ -254,8 +254,7 @@ Test(notify, timelines) {
          "b b a => a.acquire:ok b.acquire:ok b.notify-1:ok b.yield:ok b.yield:ok b.release:ok "
          "a.wait:cancelled a.release:ok"},
         /* gh-77022. The task that swallowed the cancellation uses the notification, so that none is
-         * lost.
-         */
+         * lost. */
         {"cancel-delivered/fires_when_the_way_back_to_the_lock_swallows_a_request",
          &bz_variant_zoo_cond_swallow,
          "hall; a-b: acquire ~wait release; c: acquire notify-1 yield release; a b c a !a a c a",
@@ -302,8 +301,8 @@ Test(notify, timelines) {
          "hall; a-c: arrive; d: reset; a b c d a b => c.arrive:ok a.arrive:ok b.arrive:ok"},
         {"", &early, "hall; a: ~arrive; b: reset; c-d: arrive; a b a c d",
          "barrier-round 5: d passed 'gate' with only 2 of 3"},
-        /* A wait that fills, one whose round drains, one that begins while the barrier is broken.
-         */
+        /* A wait that fills, one whose round drains, one that begins while the barrier is
+         * broken. */
         {"barrier-round/fires_when_a_broken_wait_passes", &forgives,
          "hall; a-d: arrive; e: reset; f-g: arrive; a e a",
          "barrier-round 3: a passed 'gate', although it was reset while it waited"},

@@ -33,8 +33,8 @@ Test(order, timelines) {
         /* A newcomer takes one permit, and another one is left for the woken waiter. */
         {"fifo/is_silent_when_there_is_a_permit_for_both", &bz_variant_zoo_sem_barge,
          "permits 2; a-b: acquire yield release; c-d: acquire release; a b c a b d c"},
-        /* The woken waiter has been cancelled: it will not take the permit that the newcomer took.
-         */
+        /* The woken waiter has been cancelled: it will not take the permit that the newcomer
+         * took. */
         {"fifo/is_silent_when_the_woken_waiter_was_cancelled", &bz_variant_zoo_sem_barge,
          "permits 1; a: acquire yield release; b: ~acquire; c: acquire release; a b a !b c b"},
         /* Grants come in order. The schedule then resumes the later one first. */
