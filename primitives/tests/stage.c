@@ -342,3 +342,11 @@ void tst_play_rows(const struct tst_row *rows, void (*play)(const char *timeline
         play(rows->timeline);
     }
 }
+
+void tst_play_sized_rows(const struct tst_sized_row *rows,
+                         void (*play)(uint32_t size, const char *timeline)) {
+    for (; rows->name != NULL; rows++) {
+        tst_begin_row(rows->name);
+        play(rows->size, rows->timeline);
+    }
+}

@@ -96,6 +96,16 @@ struct tst_row {
 
 void tst_play_rows(const struct tst_row *rows, void (*play)(const char *timeline));
 
+/* As before, with a number that the play begins with: of permits, places, parties. */
+struct tst_sized_row {
+    const char *name; /* NULL: end of the table */
+    uint32_t size;
+    const char *timeline;
+};
+
+void tst_play_sized_rows(const struct tst_sized_row *rows,
+                         void (*play)(uint32_t size, const char *timeline));
+
 /* For tables of another form: what is played from here on is the row of this name. */
 void tst_begin_row(const char *name);
 

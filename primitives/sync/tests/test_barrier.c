@@ -16,11 +16,7 @@ Test(barrier, of_nobody_is_refused) {
 }
 
 Test(barrier, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t parties;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         /* One party never waits, and needs no task. */
         {"of_one_passes_at_once", 1,
          "arrive=0 arrive=0 arrive=0 filling=0 draining=no;"
@@ -147,11 +143,9 @@ Test(barrier, timelines) {
          " => c.arrive=2 a.arrive=0 b.arrive:broken b.arrive:broken c.arrive:broken;"
          "broken=yes set-a run broken=no set-b set-c"
          " => a.await:ok b.await:ok c.await:ok c.arrive=2 a.arrive=0 b.arrive=1"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play(rows[row].parties, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play);
 }
 
 Test(barrier, index_may_be_unwanted) {

@@ -154,11 +154,7 @@ Test(oneshot, timelines) {
 /* --- channel ---------------------------------------------------------------------------------- */
 
 Test(channel, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t capacity;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"keeps_the_order_of_values", 2,
          "send-1 send-2 try-send-3:full receive=1 send-3 receive=2 receive=3 try-receive:empty"},
         {"senders_wait_in_order", 1,
@@ -183,9 +179,7 @@ Test(channel, timelines) {
          " => a.send-2:cancelled b.send-3:ok; receive=3"},
         {"cancelled_receive_has_taken_nothing", 1,
          "a-b: receive; turn send-1 cancel-a => a.receive:cancelled b.receive=1"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play(rows[row].capacity, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play);
 }

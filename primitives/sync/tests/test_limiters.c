@@ -76,18 +76,15 @@ static void lend(uint32_t total, const char *timeline) {
     play(false, total, 1, timeline);
 }
 
-static void meter(uint32_t tokens, uint64_t period_ns, const char *timeline) {
-    play(true, tokens, period_ns, timeline);
+/* So many tokens in 100 ns. */
+static void meter(uint32_t tokens, const char *timeline) {
+    play(true, tokens, 100, timeline);
 }
 
 /* --- capacity --------------------------------------------------------------------------------- */
 
 Test(capacity, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t total;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"lends_a_token_to_each_borrower_once", 3,
          "borrow-x try-x:invalid-state borrow-x:invalid-state borrow-y available=1 return-x;"
          "borrow-x available=1"},
@@ -126,11 +123,9 @@ Test(capacity, timelines) {
         {"woken_and_cancelled_after_the_total_fell", 2,
          "borrow-x borrow-y; a: borrow-a; b: borrow-b; turn return-x total-1 cancel-a"
          " => a.borrow-a:cancelled; queue=1/0/0 return-y => b.borrow-b:ok"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        lend(rows[row].total, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, lend);
 }
 
 /* --- rate ------------------------------------------------------------------------------------- */
@@ -148,11 +143,7 @@ Test(rate, refuses_numbers_that_make_no_sense) {
 }
 
 Test(rate, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t tokens;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         /* 4 in 100 ns: a burst of 4, then one every 25 ns. */
         {"burst_and_then_one_by_one", 4,
          "rate-4 rate-1:empty time-24 rate-1:empty time-1 rate-1 rate-1:empty;"
@@ -193,11 +184,9 @@ Test(rate, timelines) {
         {"woken_and_cancelled_later_takes_out_what_is_left", 2,
          "acquire-2; a: acquire-2; turn time-100 due-1 step time-50 rate-1 cancel-a turn"
          " -> a.acquire-2:cancelled; rate-1 rate-1:empty"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        meter(rows[row].tokens, 100, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, meter);
 }
 
 /* --- cancels of the rate limiter -------------------------------------------------------------- */

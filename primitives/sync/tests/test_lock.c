@@ -1,11 +1,12 @@
 /* The lock: misuse, and its hand-over. */
 #include "primitives/sync/tests/stage_permits.h"
 
+static void play_lock(const char *timeline) {
+    play(KIND_LOCK, 1, timeline);
+}
+
 Test(lock, timelines) {
-    static const struct {
-        const char *name;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_row rows[] = {
         {"release_of_a_free_lock_is_refused", "release:not-held locked=no;"
                                               "a: acquire release ~release acquire release"
                                               " => a.acquire:ok a.release:not-held a.acquire:ok"},
@@ -22,11 +23,9 @@ Test(lock, timelines) {
         /* Not reentrant: a task that acquires twice waits for itself, until a cancel. */
         {"is_not_reentrant", "a: acquire ~acquire release => a.acquire:ok;"
                              "done-a=no cancel-a => a.acquire:cancelled; locked=no"},
+        {NULL, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play(KIND_LOCK, 1, rows[row].timeline);
-    }
+    tst_play_rows(rows, play_lock);
 }
 
 /* Never two inside. */

@@ -36,11 +36,7 @@ static void put_and_get(struct hall *hall, uint64_t count) {
 /* --- without waiting -------------------------------------------------------------------------- */
 
 Test(queue, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t maxsize;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"is_empty_and_full", 2,
          "size=0 empty=yes full=no try-put-1 size=1 empty=no full=no;"
          "try-put-2 size=2 empty=no full=yes try-put-3:full size=2 empty=no full=yes;"
@@ -101,11 +97,9 @@ Test(queue, timelines) {
         {"join_can_be_cancelled", 0,
          "a: put-1 get drain => a.put-1:ok a.get=1;"
          "done cancel-a => a.drain:cancelled; unfinished=0"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play_fifo(rows[row].maxsize, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play_fifo);
 }
 
 Test(queue, without_a_bound_is_never_full) {

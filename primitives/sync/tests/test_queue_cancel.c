@@ -4,11 +4,7 @@
 /* --- getters ---------------------------------------------------------------------------------- */
 
 Test(queue_cancel, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t maxsize;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"getter_leaves_no_trace", 0,
          "a-c: get; run cancel-b getters=2/0/1 run getters=2/0/0 -> b.get:cancelled;"
          "try-put-1 try-put-2 => a.get=1 c.get=2"},
@@ -101,11 +97,9 @@ Test(queue_cancel, timelines) {
         {"getter_of_a_full_queue", 1,
          "a: get; run try-put-1; b: put-2; step-1 putters=1/0/0;"
          "cancel-a => a.get:cancelled; putters=1/0/0 try-get=1 => b.put-2:ok; try-get=2"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play_fifo(rows[row].maxsize, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play_fifo);
 }
 
 /* The order of a LIFO, or by priority, is not touched by a cancelled getter: nothing is put back.

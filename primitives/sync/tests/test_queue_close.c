@@ -11,11 +11,7 @@ static void play_each(uint32_t maxsize, const char *timeline) {
 #define DEAD " try-put-1:closed put-1:closed try-get:closed get:closed "
 
 Test(queue_close, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t maxsize;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         /* It is dead before those who waited have resumed, too. */
         {"empty", 0, "a-b: get; run close" DEAD "drain run" DEAD "-> a.get:closed b.get:closed"},
         {"empty", 0,
@@ -65,11 +61,9 @@ Test(queue_close, timelines) {
         /* Close and cancel in one turn: the cancellation is told, in both orders. */
         {"and_cancel", 0, "a: ~get get; run cancel-a close => a.get:cancelled a.get:closed"},
         {"and_cancel", 0, "a: ~get get; run close cancel-a => a.get:cancelled a.get:closed"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play_each(rows[row].maxsize, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play_each);
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */

@@ -3,12 +3,12 @@
 
 /* --- several permits -------------------------------------------------------------------------- */
 
+static void play_semaphore(uint32_t count, const char *timeline) {
+    play(KIND_SEMAPHORE, count, timeline);
+}
+
 Test(semaphore, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t count;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"without_permits_is_locked", 0,
          "locked=yes level=0; a: acquire; turn queue=1/0/0 release => a.acquire:ok"},
         {"release_without_waiters_adds_a_permit", 0,
@@ -69,21 +69,19 @@ Test(semaphore, timelines) {
          "turn queue=2/1/0 value=2 -> ;"
          "e: acquire; turn value=0 -> a.acquire:ok;"
          "release => c.acquire:ok d.acquire:ok e.acquire:ok"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play(KIND_SEMAPHORE, rows[row].count, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play_semaphore);
 }
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
+static void play_bounded(uint32_t count, const char *timeline) {
+    play(KIND_BOUNDED, count, timeline);
+}
+
 Test(bounded, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t count;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"refuses_a_release_too_many", 2,
          "release:not-held value=2 acquire release release:not-held value=2"},
         /* In the window, too: the permit is out, promised to a guest that has not come back.
@@ -97,11 +95,9 @@ Test(bounded, timelines) {
          "turn release:not-held -> a.acquire:cancelled"},
         {"of_no_permits_never_opens", 0,
          "release:not-held; a: acquire; turn release:not-held cancel-a => a.acquire:cancelled"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play(KIND_BOUNDED, rows[row].count, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play_bounded);
 }
 
 /* A plain semaphore has a bound as well: that of its counter. */

@@ -72,11 +72,7 @@ static void play(uint32_t permits, const char *timeline) {
 }
 
 Test(weighted, timelines) {
-    static const struct {
-        const char *name;
-        uint32_t permits;
-        const char *timeline;
-    } rows[] = {
+    static const struct tst_sized_row rows[] = {
         {"gives_as_many_as_were_asked_for", 3,
          "acquire-2 value=1 acquire-1 value=0 release-3 value=3"},
         {"refuses_what_can_never_be_had", 3,
@@ -129,9 +125,7 @@ Test(weighted, timelines) {
         {"cancel_then_release", 2,
          "acquire-2; a-b: acquire-2; turn cancel-a release-2 queue=0/1/1"
          " => a.acquire-2:cancelled b.acquire-2:ok"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play(rows[row].permits, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play);
 }
