@@ -5,8 +5,8 @@
 
 #include "primitives/sync/queue.h"
 #include "primitives/tests/long.h"
+#include "scenarios/tests/line.h"
 #include "scenarios/tests/seeds.h"
-#include "scenarios/variants/deque.h"
 #include "sim/campaign/campaign.h"
 #include "sim/choice/pcg.h"
 #include "sim/program/sizes.h"
@@ -16,161 +16,45 @@
 #define RANGES TST_LONG(20u, 200u)
 #define RUNS_BY_DEFAULT TST_LONG(10000u, 50000u)
 
-/* --- a semaphore whose queue is an array ------------------------------------------------------ */
+/* --- semaphores ------------------------------------------------------------------------------- */
 
-#define SLOTS 1024u
 #define FIRST_CAPACITY 4u
-#define TICKETS 64u
 
-/* A release gives the permit to the next waiter. */
-struct semaphore {
-    struct bz_loop *loop;
-    uint32_t value;
-    uint32_t tickets; /* given out */
-    uint32_t head;
-    uint32_t count;
-    uint32_t capacity; /* of `slots`, which it uses as a ring */
-    struct bz_waiter *slots[SLOTS];
-    uint32_t ticket_of[SLOTS];
-};
-
-static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    *(struct semaphore *)instance =
-        (struct semaphore){.loop = loop, .value = permits, .capacity = SLOTS};
-    return BZ_OK;
-}
-
-static enum bz_status init_small(void *instance, struct bz_loop *loop, uint32_t permits) {
-    enum bz_status status = init(instance, loop, permits);
+static enum bz_status init_ring(void *instance, struct bz_loop *loop, uint32_t permits) {
     ((struct semaphore *)instance)->capacity = FIRST_CAPACITY;
-    return status;
+    return init(instance, loop, permits);
 }
 
-/* Takes the position-th of the line out, and moves up those behind it. */
-static struct bz_waiter *take(struct semaphore *semaphore, uint32_t position) {
-    uint32_t slot = (semaphore->head + position) % semaphore->capacity;
-    struct bz_waiter *taken = semaphore->slots[slot];
-    if (position == 0) {
-        semaphore->head = (semaphore->head + 1) % semaphore->capacity;
-    }
-    for (semaphore->count--; position > 0 && position <= semaphore->count; position++) {
-        uint32_t next = (semaphore->head + position) % semaphore->capacity;
-        uint32_t after = (next + 1) % semaphore->capacity;
-        semaphore->slots[next] = semaphore->slots[after];
-        semaphore->ticket_of[next] = semaphore->ticket_of[after];
-    }
-    return taken;
+static uint32_t pick_from_ring(struct semaphore *semaphore) {
+    semaphore->head = (semaphore->head + 1) % semaphore->capacity;
+    return 0;
 }
 
-static void give_to(struct semaphore *semaphore, uint32_t position) {
-    struct bz_waiter *waiter = take(semaphore, position);
-    if (waiter != NULL && bz_future_set_result(&waiter->future, 0) == BZ_OK) {
-        semaphore->value--; /* else it was cancelled */
-    }
-}
-
-static enum bz_status release(void *instance) {
-    struct semaphore *semaphore = instance;
-    semaphore->value++;
-    while (semaphore->value > 0 && semaphore->count > 0) {
-        give_to(semaphore, 0);
-    }
-    return BZ_OK;
-}
-
-static void join_line(struct semaphore *semaphore, struct bz_waiter *waiter, uint32_t ticket) {
+/* The fault: what had wrapped stays where it was, and is not found there. */
+static void grow_if_full(struct semaphore *semaphore) {
     if (semaphore->count == semaphore->capacity) {
-        semaphore->capacity *= 2; /* the fault: what had wrapped stays where it was */
-    }
-    uint32_t slot = (semaphore->head + semaphore->count++) % semaphore->capacity;
-    semaphore->slots[slot] = waiter;
-    semaphore->ticket_of[slot] = ticket;
-}
-
-static void leave_line(struct semaphore *semaphore, const struct bz_waiter *waiter) {
-    for (uint32_t position = 0; position < semaphore->count; position++) {
-        if (semaphore->slots[(semaphore->head + position) % semaphore->capacity] == waiter) {
-            take(semaphore, position);
-            return;
+        for (uint32_t wrapped = 0; wrapped < semaphore->head; wrapped++) {
+            semaphore->line[semaphore->count - 1 - wrapped].waiter = NULL;
         }
+        semaphore->capacity *= 2;
     }
 }
 
-static enum bz_status acquire_by(struct semaphore *semaphore,
-                                 enum bz_status (*give_back)(void *instance)) {
-    uint32_t ticket = semaphore->tickets++ % TICKETS;
-    if (semaphore->value > 0) {
-        semaphore->value--;
-        return BZ_OK;
-    }
-    struct bz_waiter waiter;
-    bz_future_init(&waiter.future, semaphore->loop);
-    join_line(semaphore, &waiter, ticket);
-    enum bz_status status = bz_future_await(&waiter.future);
-    if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
-        (void)give_back(semaphore);
-    } else if (status != BZ_OK) {
-        leave_line(semaphore, &waiter);
-    }
-    return status;
+static uint32_t pick_by_six_bits(struct semaphore *semaphore) {
+    return pick_by_ticket(semaphore, 64);
 }
 
-static enum bz_status acquire(void *instance) {
-    return acquire_by(instance, release);
-}
-
-/* Serves the least ticket, which is the oldest until the tickets wrap. */
-static enum bz_status release_by_ticket(void *instance) {
-    struct semaphore *semaphore = instance;
-    semaphore->value++;
-    while (semaphore->value > 0 && semaphore->count > 0) {
-        uint32_t least = 0;
-        for (uint32_t position = 1; position < semaphore->count; position++) {
-            uint32_t slot = (semaphore->head + position) % semaphore->capacity;
-            uint32_t best = (semaphore->head + least) % semaphore->capacity;
-            least = semaphore->ticket_of[slot] < semaphore->ticket_of[best] ? position : least;
-        }
-        give_to(semaphore, least);
-    }
-    return BZ_OK;
-}
-
-static enum bz_status acquire_by_ticket(void *instance) {
-    return acquire_by(instance, release_by_ticket);
-}
-
-static bool locked(void *instance) {
-    return ((struct semaphore *)instance)->value == 0;
-}
-
-#define SEMAPHORE(ops_, ...)                                                                       \
-    static const struct bz_permit_ops ops_ = {                                                     \
-        .instance_bytes = sizeof(struct semaphore), .locked = locked, __VA_ARGS__}
-
-#define OFFERS(name_, ...)                                                                         \
-    static const struct bz_variant name_ = {.version = BZ_VARIANT_VERSION,                         \
-                                            .claims = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT,      \
-                                            .name = #name_,                                        \
-                                            .summary = "a test",                                   \
-                                            __VA_ARGS__}
-
-/* Dies in runs that no default size has. */
-static enum bz_status acquire_or_die(void *instance) {
-    if (((struct semaphore *)instance)->count == FIRST_CAPACITY) {
+/* In runs that no default size has. */
+static void die_if_full(const struct semaphore *semaphore) {
+    if (semaphore->count == FIRST_CAPACITY) {
         abort();
     }
-    return acquire(instance);
 }
 
-SEMAPHORE(sound_ops, .init = init, .acquire = acquire, .release = release);
-SEMAPHORE(ring_ops, .init = init_small, .acquire = acquire, .release = release);
-SEMAPHORE(ticket_ops, .init = init, .acquire = acquire_by_ticket, .release = release_by_ticket);
-SEMAPHORE(dying_ops, .init = init, .acquire = acquire_or_die, .release = release);
-OFFERS(sound, .permits = {&sound_ops, &sound_ops, &sound_ops});
-OFFERS(ring, .permits = {&ring_ops, &ring_ops, &ring_ops});
-OFFERS(ticket, .permits = {&ticket_ops, &ticket_ops, &ticket_ops});
-
-OFFERS(dying, .permits = {&dying_ops, &dying_ops, &dying_ops});
+SEMAPHORE(sound, FIFO, init, pick_oldest, , self->value++);
+SEMAPHORE(ring, FIFO, init_ring, pick_from_ring, grow_if_full(self), self->value++);
+SEMAPHORE(ticket, FIFO, init, pick_by_six_bits, , self->value++);
+SEMAPHORE(dying, FIFO, init, pick_oldest, die_if_full(self), self->value++);
 
 /* --- a queue ---------------------------------------------------------------------------------- */
 
@@ -185,7 +69,11 @@ static void shutdown_and_drop(void *instance, bool is_immediate) {
 }
 
 static struct bz_queue_ops drop_ops;
-OFFERS(drop, .queue = &drop_ops);
+static const struct bz_variant drop = {.version = BZ_VARIANT_VERSION,
+                                       .claims = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT,
+                                       .name = "drop",
+                                       .summary = "a test",
+                                       .queue = &drop_ops};
 
 __attribute__((constructor)) static void fill(void) {
     drop_ops = *bz_variant_buzzer.queue;

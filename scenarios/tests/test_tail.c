@@ -1,46 +1,13 @@
 /* Faults that need a long run or a large one: a campaign finds each of them in every scenario of
  * semaphores that draws sizes, in both orders, within RUNS runs. Their correct twins are silent. */
 #include "primitives/tests/long.h"
+#include "scenarios/tests/line.h"
 #include "scenarios/tests/seeds.h"
-#include "scenarios/variants/deque.h"
 #include "sim/campaign/campaign.h"
 #include "sim/program/settings.h"
 
 #define RUNS 20000u
 #define RUNS_SILENT TST_LONG(10000u, 1000000u)
-#define SLOTS 2048u
-#define CLASSES 3u
-
-struct place {
-    struct bz_waiter *waiter; /* NULL: has left */
-    uint32_t ticket;
-    uint32_t kind;
-};
-
-struct semaphore {
-    struct bz_loop *loop;
-    uint32_t value;
-    uint32_t tickets;
-    uint32_t waits;
-    uint32_t grants;
-    uint32_t next_kind;
-    uint32_t count;
-    struct place line[SLOTS]; /* the oldest first */
-};
-
-static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    struct semaphore *semaphore = instance;
-    semaphore->loop = loop;
-    semaphore->value = permits;
-    return BZ_OK;
-}
-
-static void take_out(struct semaphore *semaphore, uint32_t position) {
-    semaphore->count--;
-    for (; position < semaphore->count; position++) {
-        semaphore->line[position] = semaphore->line[position + 1];
-    }
-}
 
 /* The position of the oldest waiter of a class; `count` if there is none. */
 static uint32_t oldest_of(const struct semaphore *semaphore, uint32_t kind) {
@@ -51,19 +18,9 @@ static uint32_t oldest_of(const struct semaphore *semaphore, uint32_t kind) {
     return position;
 }
 
-static uint32_t pick_oldest(struct semaphore *semaphore) {
-    (void)semaphore;
-    return 0;
-}
-
 /* The fault: 256 is 0. */
-static uint32_t pick_by_ticket(struct semaphore *semaphore) {
-    uint32_t best = 0;
-    for (uint32_t position = 1; position < semaphore->count; position++) {
-        uint8_t ticket = (uint8_t)semaphore->line[position].ticket;
-        best = ticket < (uint8_t)semaphore->line[best].ticket ? position : best;
-    }
-    return best;
+static uint32_t pick_by_byte(struct semaphore *semaphore) {
+    return pick_by_ticket(semaphore, 256);
 }
 
 /* The fault: the last class waits until there is no other. */
@@ -82,86 +39,17 @@ static uint32_t pick_class_in_turn(struct semaphore *semaphore) {
     return oldest_of(semaphore, semaphore->next_kind);
 }
 
-static void serve(struct semaphore *semaphore, uint32_t (*pick)(struct semaphore *semaphore)) {
-    while (semaphore->value > 0 && semaphore->count > 0) {
-        uint32_t position = pick(semaphore);
-        struct bz_waiter *waiter = semaphore->line[position].waiter;
-        take_out(semaphore, position);
-        if (bz_future_set_result(&waiter->future, 0) == BZ_OK) {
-            semaphore->value--; /* else it was cancelled */
-            semaphore->grants++;
-        }
-    }
-}
-
-static enum bz_status acquire_with(struct semaphore *semaphore,
-                                   enum bz_status (*release)(void *instance)) {
-    uint32_t ticket = semaphore->tickets++;
-    if (semaphore->value > 0) {
-        semaphore->value--;
-        return BZ_OK;
-    }
-    struct bz_waiter waiter;
-    bz_future_init(&waiter.future, semaphore->loop);
-    semaphore->waits++;
-    semaphore->line[semaphore->count++] =
-        (struct place){.waiter = &waiter,
-                       .ticket = ticket,
-                       .kind = bz_task_id(bz_loop_current(semaphore->loop)) % CLASSES};
-    enum bz_status status = bz_future_await(&waiter.future);
-    if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
-        (void)release(semaphore);
-        return status;
-    }
-    for (uint32_t position = 0; status != BZ_OK && position < semaphore->count; position++) {
-        if (semaphore->line[position].waiter == &waiter) {
-            take_out(semaphore, position);
-        }
-    }
-    return status;
-}
-
-static bool locked(void *instance) {
-    return ((struct semaphore *)instance)->value == 0;
-}
-
-/* `pick_` names the waiter that is served next. */
-#define SEMAPHORE(name_, claims_, init_, pick_, before_acquire_, add_permit_, ...)                 \
-    static enum bz_status name_##_release(void *instance) {                                        \
-        struct semaphore *self = instance;                                                         \
-        add_permit_;                                                                               \
-        serve(self, pick_);                                                                        \
-        return BZ_OK;                                                                              \
-    }                                                                                              \
-    static enum bz_status name_##_acquire(void *instance) {                                        \
-        struct semaphore *self = instance;                                                         \
-        before_acquire_;                                                                           \
-        return acquire_with(self, name_##_release);                                                \
-    }                                                                                              \
-    static const struct bz_permit_ops name_##_ops = {.instance_bytes = sizeof(struct semaphore),   \
-                                                     .locked = locked,                             \
-                                                     .init = init_,                                \
-                                                     .acquire = name_##_acquire,                   \
-                                                     .release = name_##_release};                  \
-    static const struct bz_variant name_ = {.version = BZ_VARIANT_VERSION,                         \
-                                            .claims = BZ_CLAIM_WAKE_IS_GRANT | (claims_),          \
-                                            .name = #name_,                                        \
-                                            .summary = "a test",                                   \
-                                            .permits = {&name_##_ops, NULL, &name_##_ops},         \
-                                            __VA_ARGS__}
-
 static enum bz_status init_four_bits(void *instance, struct bz_loop *loop, uint32_t permits) {
     return init(instance, loop, permits % 16);
 }
 
-#define FIFO BZ_CLAIM_FIFO
 #define REFUSES_AT(waiters)                                                                        \
     if (self->value == 0 && self->count >= (waiters)) {                                            \
         return BZ_NO_MEMORY;                                                                       \
     }
 SEMAPHORE(sound, FIFO, init, pick_oldest, , self->value++);
 SEMAPHORE(classes_in_turn, 0, init, pick_class_in_turn, , self->value++);
-SEMAPHORE(ticket_of_eight_bits, FIFO, init, pick_by_ticket, , self->value++);
+SEMAPHORE(ticket_of_eight_bits, FIFO, init, pick_by_byte, , self->value++);
 SEMAPHORE(count_of_four_bits, FIFO, init_four_bits, pick_oldest, , self->value++);
 SEMAPHORE(unfair, BZ_CLAIM_UNFAIR, init, pick_by_class, , self->value++);
 SEMAPHORE(third_class, 0, init, pick_by_class, , self->value++);
