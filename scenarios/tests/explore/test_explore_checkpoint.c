@@ -16,6 +16,9 @@
 
 #define BYTES_MAX ((size_t)16 << 20u)
 
+static struct bz_explore_result whole; /* of a search without a stop */
+static struct bz_explore_result parts; /* of one that was stopped */
+
 /* --- what the tests share --------------------------------------------------------------------- */
 
 /* A session: it stops after so many calls of is_due() or poll(), or never. */
@@ -43,6 +46,14 @@ static void keep(void *context, const struct bz_search *search) {
     session->kept++;
 }
 
+/* From here on the search writes what it knows when it pauses or stops. */
+static void begin_session(struct session *session, struct bz_explore_config *config) {
+    session->file = tmpfile();
+    session->checkpoint.program = *config->program;
+    config->keep = keep;
+    config->context = session;
+}
+
 static struct bz_explore_config config_of(const struct bz_program *program, uint32_t reductions) {
     return (struct bz_explore_config){.program = program,
                                       .delays_max = BZ_EXPLORE_UNBOUNDED,
@@ -50,12 +61,17 @@ static struct bz_explore_config config_of(const struct bz_program *program, uint
                                       .rounds_before_sweep = 2};
 }
 
-/* Closing a checkpoint closes its file. */
-static FILE *copy_of(FILE *file) {
+/* Closing a checkpoint closes its file: a copy. */
+static bool tries_to_open(struct bz_explore_checkpoint *from, FILE *file, char *error) {
     FILE *copy = fdopen(dup(fileno(file)), "r+b");
     cr_assert(copy != NULL);
     rewind(copy);
-    return copy;
+    return bz_explore_checkpoint_open(from, copy, &tst_catalog, "file", error, BZ_ERROR_BYTES);
+}
+
+static void open_file(struct bz_explore_checkpoint *from, FILE *file) {
+    char error[BZ_ERROR_BYTES];
+    cr_assert(tries_to_open(from, file, error), "%s", error);
 }
 
 static void expect_same(const struct bz_explore_result *one, const struct bz_explore_result *other,
@@ -93,21 +109,16 @@ static void expect_same(const struct bz_explore_result *one, const struct bz_exp
 /* Searches with a limit on states that grows, from file to file. Returns how often it stopped. */
 static uint32_t search_in_sessions(const struct bz_explore_config *given, uint64_t more,
                                    struct bz_explore_result *result) {
-    struct session session = {.file = tmpfile()};
+    struct session session = {.kept = 0};
     struct bz_explore_config config = *given;
-    char error[BZ_ERROR_BYTES];
     uint32_t sessions = 0;
-    session.checkpoint = (struct bz_explore_checkpoint){.program = *config.program};
-    config.keep = keep;
-    config.context = &session;
+    begin_session(&session, &config);
     config.states_max = 0;
     do {
         struct bz_explore_checkpoint from = {.content = NULL};
         config.states_max = config.states_max + config.states_max / 3 + more;
         if (sessions++ > 0) {
-            cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file",
-                                                 error, sizeof error),
-                      "%s", error);
+            open_file(&from, session.file);
             config.from = &from;
         }
         session.kept = 0;
@@ -123,8 +134,6 @@ static uint32_t search_in_sessions(const struct bz_explore_config *given, uint64
 
 static void compare(const char *scenario, const struct bz_variant *variant, const char *settings,
                     struct bz_explore_config more) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result parts;
     if (!bz_snapshot_is_supported() && strcmp(scenario, "handoff") != 0) {
         return; /* every prefix is run again: too many */
     }
@@ -189,25 +198,18 @@ Test(explore_checkpoint, what_fails_is_found_all_the_same) {
 
 /* Pauses end with the search, and each of them writes a file. */
 Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result parts;
     struct bz_program program =
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
     program.cancels_max = 2;
     TST_NEEDS_SNAPSHOTS();
     for (uint32_t manner = 0; manner < 3; manner++) {
-        struct session session = {
-            .file = tmpfile(),
-        };
+        struct session session = {.pauses_left = 24};
         struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
-        session.checkpoint.program = program;
         program.contain.is_on = manner == 1;
         config.jobs = manner == 2 ? 2 : 1;
         cr_assert(bz_explore(&config, &whole));
-        session.pauses_left = 24;
-        config.keep = keep;
+        begin_session(&session, &config);
         config.is_due = is_due;
-        config.context = &session;
         cr_assert(bz_explore(&config, &parts));
         cr_assert(manner > 0 ||
                   session.kept > 0); /* other processes may end before the parent asks */
@@ -277,12 +279,9 @@ static void never_begins_again(void *context, const char *why, bool is_sweep) {
 /* Stops at a pause, in which these workers have not yet run, and continues from the file. */
 static void stop_in_team(struct bz_explore_config config, unsigned mask, uint32_t kept_max,
                          struct bz_explore_result *result) {
-    char error[BZ_ERROR_BYTES];
-    struct session session = {
-        .file = tmpfile(), .polls_before = 4, .pauses_left = 16, .kept_max = kept_max};
+    struct session session = {.polls_before = 4, .pauses_left = 16, .kept_max = kept_max};
     struct bz_explore_checkpoint from;
-    session.checkpoint.program = *config.program;
-    config.context = &session;
+    begin_session(&session, &config);
     config.keep = keep_and_stop;
     config.is_due = is_due_in_team;
     config.on_begun_again = never_begins_again;
@@ -297,9 +296,7 @@ static void stop_in_team(struct bz_explore_config config, unsigned mask, uint32_
         return;
     }
     cr_assert_eq(result->end, BZ_EXPLORE_INTERRUPTED);
-    cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file", error,
-                                         sizeof error),
-              "%s", error);
+    open_file(&from, session.file);
     stop = 0;
     config.is_due = NULL;
     config.from = &from;
@@ -310,8 +307,6 @@ static void stop_in_team(struct bz_explore_config config, unsigned mask, uint32_
 
 /* The last round stops, so there is a path of a round when the team begins. */
 Test(explore_checkpoint, a_team_stops_before_a_worker_has_run) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result parts;
     struct bz_program program =
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
     TST_NEEDS_SNAPSHOTS();
@@ -356,9 +351,7 @@ static bool is_due_when_put_off(void *context) {
 
 /* A pause that is due when the sweep is put off waits for the next round. */
 Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result parts;
-    struct late late = {.session.file = tmpfile()};
+    struct late late = {.was_due = false};
     struct bz_program program = tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer,
                                                      "workers=2,rounds=1,patience=10");
     struct bz_explore_config config = config_of(&program, BZ_REDUCE_SNAPSHOTS);
@@ -367,11 +360,10 @@ Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
     config.rounds_before_sweep = 1;
     cr_assert(bz_explore(&config, &whole));
     cr_assert_lt(PUT_OFF, whole.transitions);
-    late.session.checkpoint.program = program;
-    config.keep = keep;
+    begin_session(&late.session, &config);
     config.is_due = is_due_when_put_off;
     config.poll = note_progress;
-    config.context = &late;
+    config.context = &late; /* which begins with its session */
     cr_assert(bz_explore(&config, &parts));
     cr_assert_eq(late.session.kept, 1);
     expect_same(&parts, &whole, "contended");
@@ -381,10 +373,7 @@ Test(explore_checkpoint, a_pause_does_not_meet_the_end_of_a_sweep) {
 /* A search that stopped for lack of memory is continued with more; what it had stays in the file.
  */
 Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result parts;
-    char error[BZ_ERROR_BYTES];
-    struct session session = {.file = tmpfile()};
+    struct session session = {.kept = 0};
     struct bz_explore_checkpoint from;
     struct bz_program program =
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
@@ -392,17 +381,14 @@ Test(explore_checkpoint, a_full_table_is_continued_in_a_larger_one) {
     struct bz_explore_config config = config_of(&program, BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES);
     TST_NEEDS_SNAPSHOTS();
     cr_assert(bz_explore(&config, &whole));
-    session.checkpoint.program = program;
-    config.keep = keep;
-    config.context = &session;
+    begin_session(&session, &config);
     config.memory_max_bytes = 1u << 19u;
     cr_assert(bz_explore(&config, &parts));
     cr_assert_eq(parts.end, BZ_EXPLORE_MEMORY_MAX);
     cr_assert(parts.can_go_on);
     cr_assert_eq(session.kept, 1);
     for (uint32_t memory = 0; memory < 2; memory++) {
-        cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file",
-                                             error, sizeof error));
+        open_file(&from, session.file);
         config.from = &from;
         config.memory_max_bytes = memory == 0 ? 1u << 17u : 0;
         cr_assert(bz_explore(&config, &parts));
@@ -422,24 +408,25 @@ static char *bytes;
 static size_t length;
 static size_t table_bytes; /* of states and outcomes, which come last in the file */
 
-/* A file of a search that has stopped. */
-static FILE *stopped_search(uint64_t states_max) {
-    static struct bz_explore_result result;
-    struct session session = {.file = tmpfile()};
-    struct bz_program program =
-        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
-    struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
-    session.checkpoint.program = program;
-    config.keep = keep;
-    config.context = &session;
-    config.states_max = states_max;
-    cr_assert(bz_explore(&config, &result));
-    cr_assert(result.can_go_on);
+/* The file of a search that has stopped; its content is in `bytes`. */
+static FILE *file_of_stopped(struct bz_explore_config config) {
+    struct session session = {.kept = 0};
+    begin_session(&session, &config);
+    cr_assert(bz_explore(&config, &parts));
+    cr_assert(parts.can_go_on);
     rewind(session.file);
     bytes = malloc(BYTES_MAX);
     length = fread(bytes, 1, BYTES_MAX, session.file);
-    table_bytes = (result.states + result.outcomes) * sizeof(struct bz_visited_state);
+    table_bytes = (parts.states + parts.outcomes) * sizeof(struct bz_visited_state);
     return session.file;
+}
+
+static FILE *stopped_search(uint64_t states_max) {
+    struct bz_program program =
+        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
+    struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
+    config.states_max = states_max;
+    return file_of_stopped(config);
 }
 
 /* With these bytes in the file. */
@@ -449,8 +436,7 @@ static bool opens(FILE *file, const char *content, size_t count) {
     cr_assert(ftruncate(fileno(file), 0) == 0);
     rewind(file);
     cr_assert(fwrite(content, 1, count, file) == count && fflush(file) == 0);
-    bool is_open =
-        bz_explore_checkpoint_open(&from, copy_of(file), &tst_catalog, "file", error, sizeof error);
+    bool is_open = tries_to_open(&from, file, error);
     if (is_open) {
         bz_explore_checkpoint_close(&from);
     } else {
@@ -511,13 +497,22 @@ static void on_begun_again(void *context, const char *why, bool is_sweep) {
     cr_assert_eq(is_sweep, again->is_sweep);
 }
 
+/* It begins again once, and ends as `whole` did. */
+static void expect_begun_again(struct bz_explore_checkpoint *from, struct bz_explore_config config,
+                               bool is_sweep) {
+    struct begun_again again = {.is_sweep = is_sweep};
+    config.from = from;
+    config.on_begun_again = on_begun_again;
+    config.context = &again;
+    cr_assert(bz_explore(&config, &parts));
+    cr_assert_eq(again.times, 1);
+    expect_same(&parts, &whole, from->program.scenario->name);
+    bz_explore_checkpoint_close(from);
+}
+
 /* The states are others now, as after a change of a library. */
 static void continue_on_another_path(bool is_sweep, bool is_contained) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result result;
-    char error[BZ_ERROR_BYTES];
     struct bz_explore_checkpoint from;
-    struct begun_again again = {.is_sweep = is_sweep};
     FILE *file = stopped_search(is_sweep ? 1000 : 100);
     size_t end = length - sizeof(uint64_t);
     for (size_t place = end - table_bytes; place < end; place += sizeof(struct bz_visited_state)) {
@@ -525,60 +520,34 @@ static void continue_on_another_path(bool is_sweep, bool is_contained) {
     }
     sign();
     cr_assert(opens(file, bytes, length));
-    cr_assert(bz_explore_checkpoint_open(&from, copy_of(file), &tst_catalog, "file", error,
-                                         sizeof error));
+    open_file(&from, file);
     from.program.contain.is_on = is_contained;
     struct bz_explore_config config = config_of(&from.program, BZ_REDUCE_ALL);
     cr_assert(bz_explore(&config, &whole));
-    config.from = &from;
-    config.on_begun_again = on_begun_again;
-    config.context = &again;
-    cr_assert(bz_explore(&config, &result));
-    cr_assert_eq(again.times, 1);
-    expect_same(&result, &whole, "contended");
-    bz_explore_checkpoint_close(&from);
+    expect_begun_again(&from, config, is_sweep);
     free(bytes);
     (void)fclose(file);
 }
 
 /* Without a table of states, the last choice of the path has more alternatives now. */
 Test(explore_checkpoint, a_search_whose_choices_are_others_begins_again) {
-    static struct bz_explore_result whole;
-    static struct bz_explore_result result;
-    char error[BZ_ERROR_BYTES];
     struct bz_explore_checkpoint from;
-    struct begun_again again = {.is_sweep = true};
-    struct session session = {.file = tmpfile()};
     struct bz_program program =
         tst_explored_program(tst_scenario("handoff"), &bz_variant_buzzer, "turns=0");
     struct bz_explore_config config = config_of(&program, 0);
     program.cancels_max = 1;
     cr_assert(bz_explore(&config, &whole));
-    session.checkpoint.program = program;
-    config.keep = keep;
-    config.context = &session;
     config.states_max = whole.states / 2;
-    cr_assert(bz_explore(&config, &result));
-    cr_assert(result.can_go_on && result.rounds == 2);
-    rewind(session.file);
-    bytes = malloc(BYTES_MAX);
-    length = fread(bytes, 1, BYTES_MAX, session.file);
+    FILE *file = file_of_stopped(config);
+    cr_assert_eq(parts.rounds, 2);
     size_t place = length - sizeof(uint64_t) - sizeof(struct bz_choice_point);
     bytes[place] = (char)(bytes[place] ^ 4); /* of its bound */
     sign();
-    cr_assert(opens(session.file, bytes, length));
-    cr_assert(bz_explore_checkpoint_open(&from, copy_of(session.file), &tst_catalog, "file", error,
-                                         sizeof error));
-    config = config_of(&from.program, 0);
-    config.from = &from;
-    config.on_begun_again = on_begun_again;
-    config.context = &again;
-    cr_assert(bz_explore(&config, &result));
-    cr_assert_eq(again.times, 1);
-    expect_same(&result, &whole, "handoff");
-    bz_explore_checkpoint_close(&from);
+    cr_assert(opens(file, bytes, length));
+    open_file(&from, file);
+    expect_begun_again(&from, config_of(&from.program, 0), true);
     free(bytes);
-    (void)fclose(session.file);
+    (void)fclose(file);
 }
 
 /* It ends as one that never stopped. */
