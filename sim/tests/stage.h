@@ -424,9 +424,9 @@ static inline void stage_act(struct stage *stage, const char *const *scripts, co
  * A timeline has clauses with a ";" between them. The first one says what is there: "permits N"
  * (what stage_begin() chooses), "semaphore N", "bounded N", "lock N", "queue ORDER N", "hall" (an
  * event, a condition, a barrier), "pool" or "nothing". Settings of the judge may follow:
- * "order=any|fifo", "max-steps=N", "starvation-bound=N", "ignores-starvation". Then come the guests;
- * "a-c: SCRIPT" are three with one script. The last clause, which may be left out, is the plan. It
- * may end in "=> LOG", which is what the guests must have logged. */
+ * "order=any|fifo", "max-steps=N", "starvation-bound=N", "ignores-starvation". Then come the
+ * guests; "a-c: SCRIPT" are three with one script. The last clause, which may be left out, is the
+ * plan. It may end in "=> LOG", which is what the guests must have logged. */
 struct stage_row {
     const char *name; /* NULL: end of the table; "": as in the row before */
     const struct bz_variant *variant;
