@@ -488,11 +488,6 @@ bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *boun
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-bool bz_search_reserve(struct bz_search *search) {
-    const struct bz_explore_config *config = search->config;
-    return bz_visited_init(&search->visited, bz_search_states(config), config->memory_max_bytes);
-}
-
 struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result) {
     bool keeps = config->keep != NULL || config->from != NULL;
@@ -513,7 +508,8 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
         return NULL;
     }
     search->record = keeps ? bz_record_new() : NULL;
-    if (search->world == NULL || search->second == NULL || !bz_search_reserve(search) ||
+    if (search->world == NULL || search->second == NULL ||
+        !bz_visited_init(&search->visited, bz_search_states(config), config->memory_max_bytes) ||
         !bz_team_prepare(search) || (keeps && search->record == NULL) ||
         !bz_visited_init(&search->outcomes, bz_search_states(config), UINT64_MAX)) {
         bz_search_destroy(search);

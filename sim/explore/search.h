@@ -97,9 +97,6 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
                                 struct bz_explore_result *result);
 void bz_search_destroy(struct bz_search *search);
 
-/* The table of states. False without memory. */
-bool bz_search_reserve(struct bz_search *search);
-
 /* Searches everything within the bounds; the counts in the result are those of this search, and
  * is_cut and is_short say what the bounds have left out. False without memory. */
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds);

@@ -162,7 +162,7 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
 
 _Static_assert(BZ_OP_COUNT <= 32 && BZ_WINDOW_COUNT <= 16, "a situation has 15 bits");
 
-/* For bz_situation_of(). */
+/* Bits: operation 5, window 4, waiting 2, woken 2, cancelled 1, free 1. */
 static void note_strike(struct bz_judge *judge, const struct bz_event *event) {
     const struct bz_shadow_object *object =
         &judge->shadow.objects[judge->shadow.tasks[event->task].object];

@@ -321,14 +321,6 @@ struct bz_run_stats {
  * same for those that were woken and have not resumed; none, or some that were cancelled and have
  * not resumed. The victim counts. Fewer than BZ_SITUATIONS numbers. */
 #define BZ_SITUATIONS 32768u
-struct bz_situation {
-    enum bz_op op;
-    enum bz_window window;
-    uint32_t waiting, woken; /* 2: two or more */
-    bool has_cancelled;
-    bool has_free;
-};
-struct bz_situation bz_situation_of(uint16_t number);
 
 /* Those of the last run's cancels that were accepted, in order: the first BZ_STRIKES_MAX. Returns
  * how many. */

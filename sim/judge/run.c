@@ -487,15 +487,6 @@ const struct bz_violation *bz_judge_violation(const struct bz_judge *judge) {
     return &judge->violation;
 }
 
-struct bz_situation bz_situation_of(uint16_t number) {
-    return (struct bz_situation){.op = (enum bz_op)(number >> 10u),
-                                 .window = (enum bz_window)(number >> 6u & 15u),
-                                 .waiting = number >> 4u & 3u,
-                                 .woken = number >> 2u & 3u,
-                                 .has_cancelled = (number >> 1u & 1u) != 0,
-                                 .has_free = (number & 1u) != 0};
-}
-
 uint32_t bz_judge_strikes(const struct bz_judge *judge, const uint16_t **situations) {
     *situations = judge->strikes;
     return judge->strike_count;

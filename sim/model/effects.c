@@ -207,7 +207,8 @@ static bool undo_begun(struct bz_history *history, const uint64_t *from, uint32_
     return true;
 }
 
-bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t client) {
+/* The client's operation is undone, if its cancel was requested and it has taken effect. */
+static bool undo(struct bz_history *history, const uint64_t *from, uint32_t client) {
     const struct bz_model_op *op = bz_history_op(history, client);
     uint64_t in_effect = from[BZ_WORD_TOOK] & ~from[BZ_WORD_UNDONE] & history->requested;
     int64_t answer = (int64_t)from[BZ_WORD_ANSWERS + client];
@@ -254,7 +255,7 @@ static void reach_further(struct bz_history *history, uint32_t index, uint64_t o
             add(history, &history->reached, history->row);
             from = bz_configurations_row(&history->reached, index);
         }
-        if (bz_effect_undo(history, from, other)) {
+        if (undo(history, from, other)) {
             add(history, &history->reached, history->row);
         }
     }
@@ -333,7 +334,7 @@ void bz_effects_of_end(struct bz_history *history, uint32_t client) {
     }
     for (uint32_t index = 0; index < history->reached.count && !history->is_full; index++) {
         const uint64_t *from = bz_configurations_row(&history->reached, index);
-        if (bz_effect_undo(history, from, client)) {
+        if (undo(history, from, client)) {
             if ((history->row[BZ_WORD_TOOK] & bit_of(client)) != 0) {
                 add_next(history, client);
             } else {

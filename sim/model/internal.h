@@ -109,9 +109,6 @@ bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t c
  * has company in its line. */
 bool bz_effect_take_else(struct bz_history *history, const uint64_t *from, uint32_t client);
 
-/* The client's operation is undone, if its cancel was requested and it has taken effect. */
-bool bz_effect_undo(struct bz_history *history, const uint64_t *from, uint32_t client);
-
 /* The event at hand, which `next` shows then. The call is of an operation that begins at once. */
 void bz_effects_of_call(struct bz_history *history, uint32_t client);
 void bz_effects_of_return(struct bz_history *history, uint32_t client, int64_t answer);

@@ -42,7 +42,7 @@ static const void *stack_pointer(const struct bz_task *task) {
 
 void bz_image_forget_stacks(const struct bz_loop *loop) {
     for (uint32_t number = 0; number < loop->stacks->stacks_mapped; number++) {
-        bz_image_forget_stack(loop->stacks->by_number[number]);
+        loop->stacks->by_number[number]->cleared_below = NULL;
     }
 }
 
@@ -428,7 +428,7 @@ static inline __attribute__((always_inline)) void clear_registers(struct bz_task
 void bz_image_step(struct bz_loop *loop, struct bz_handle *handle) {
     if (handle->role == BZ_ROLE_STEP) {
         struct bz_task *task = bz_container_of(handle, struct bz_task, wake.handle);
-        bz_image_forget_stack(task->stack);
+        task->stack->cleared_below = NULL;
         clear_registers(task);
     }
     bz_driver_step(loop, handle);

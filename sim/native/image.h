@@ -65,12 +65,8 @@ void bz_image_restore(struct bz_loop *loop, const void *image,
  * drivers behave the same afterwards. O(tasks + timers + ready handles). */
 void bz_image_normalize(struct bz_loop *loop);
 
-/* The stacks may have been written to since bz_image_normalize() or bz_image_restore(): all of
- * them, or that of a task that is about to run. */
+/* The stacks may have been written to since bz_image_normalize() or bz_image_restore(). */
 void bz_image_forget_stacks(const struct bz_loop *loop);
-static inline void bz_image_forget_stack(struct bz_stack *stack) {
-    stack->cleared_below = NULL;
-}
 
 /* A number for the loop's state, after bz_image_normalize(): two equal numbers mean that from both
  * states the loop and its tasks do the same. Works in every build; false only if AddressSanitizer

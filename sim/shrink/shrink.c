@@ -128,7 +128,6 @@ bool bz_shrink_try(struct bz_shrinking *shrinking, struct bz_shrink_size *size) 
     return true;
 }
 
-/* A run that was made twice, and is smaller than the best one. */
 bool bz_shrink_improve(struct bz_shrinking *shrinking) {
     struct bz_board *board = shrinking->board;
     struct bz_failing *best = shrinking->best;
@@ -233,7 +232,6 @@ static bool is_known(struct bz_shrinking *shrinking) {
     return done != NULL;
 }
 
-/* All passes on the best run, until nothing changes. False: a budget ended before. */
 bool bz_shrink_passes(struct bz_shrinking *shrinking) {
     bool (*const passes[])(struct bz_shrinking *) = {bz_shrink_choices, bz_shrink_params,
                                                      bz_shrink_tasks, bz_shrink_search};
@@ -257,7 +255,6 @@ bool bz_shrink_passes(struct bz_shrinking *shrinking) {
     return shrinking->is_settled;
 }
 
-/* Leaps, and what they lead to. */
 bool bz_shrink_leaps(struct bz_shrinking *shrinking) {
     bool is_done = false;
     while (!is_done && bz_shrink_goes_on(shrinking)) {
