@@ -314,28 +314,19 @@ static enum got get_choices(struct bz_explore_content *content, struct bz_search
     return GOT_ALL;
 }
 
-/* The reason why the states of a file are of no use here; NULL: they are. */
-static const char *find_reason(const struct bz_search *search,
-                               const struct bz_explore_content *content) {
-    uint64_t own[ADDRESS_COUNT];
-    get_addresses(search, own);
-    if (memcmp(own, content->sizes.addresses, sizeof own) != 0) {
-        return "its states have other addresses here: a library, the system or the limit on the "
-               "stack (ulimit -s) has changed";
-    }
-    return NULL;
-}
-
 bool bz_search_load(const struct bz_explore_config *config, struct bz_search *search) {
     if (config->from == NULL) {
         return true;
     }
     struct bz_explore_content *content = config->from->content;
     struct bz_record *record = search->record;
-    const char *why = find_reason(search, content);
+    uint64_t addresses[ADDRESS_COUNT];
+    get_addresses(search, addresses);
     bz_record_put(record, &content->record);
-    if (why != NULL) {
-        bz_record_lose(config, search, why);
+    if (memcmp(addresses, content->sizes.addresses, sizeof addresses) != 0) {
+        bz_record_lose(config, search,
+                       "its states have other addresses here: a library, the system or the limit "
+                       "on the stack (ulimit -s) has changed");
         return true;
     }
     enum got got = get_table(content, &search->visited, content->sizes.states);

@@ -263,7 +263,7 @@ static uint32_t find_sets(struct bz_search *search, uint32_t reductions, struct 
         size_t used = is_first ? 0 : strlen(result->liveness_text);
         snprintf(result->liveness_text + used, sizeof result->liveness_text - used, "%s%s",
                  is_first ? "" : "; ", why);
-    } else if (why == NULL && count == 0) {
+    } else if (count == 0) {
         result->liveness = result->has_cycles ? BZ_LIVENESS_FAIR : BZ_LIVENESS_ENDS;
     }
     return count < SETS_MAX ? count : SETS_MAX;
