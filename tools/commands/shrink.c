@@ -44,9 +44,7 @@ static const struct bz_option options[] = {
 
 static void check_options(struct bz_parse *state, void *target) {
     const struct shrink *shrink = target;
-    if (shrink->input == NULL) {
-        bz_cli_misuse(state, "a trace file or a token is missing");
-    } else if (shrink->is_json && shrink->is_quiet) {
+    if (shrink->is_json && shrink->is_quiet) {
         bz_cli_misuse(state, "--json contradicts --quiet; give one of them");
     }
 }
@@ -166,6 +164,7 @@ int bz_command_shrink(int argc, char **argv) {
         .args_doc = "TRACE.json|TOKEN",
         .arguments = &shrink.input,
         .arguments_max = 1,
+        .missing = "a trace file or a token",
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
         .doc = "Searches for the smallest run that fails in the same way: same oracle, object, "
