@@ -67,7 +67,7 @@ static enum bz_status meet(struct barrier *state) {
     enum bz_status status = bz_sut_barrier_wait(&state->sut, &index);
     state->returns++;
     bool is_fine = status == BZ_OK || (status == BZ_BROKEN && state->breaks > 0) ||
-                   bz_is_cancelled(world, status);
+                   bz_is_cut_off(world, status);
     bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_word(status));
     return status == BZ_BROKEN ? BZ_OK : status;
 }

@@ -189,7 +189,7 @@ static __attribute__((noinline)) struct meal consume(struct condition *state, bo
     status = is_hurried && bz_world_may_cancel(state->scene.world) ? wait_in_time(state)
                                                                    : wait_for_token(state);
     bool is_fine =
-        status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) || bz_is_cancelled(world, status);
+        status == BZ_OK || (status == BZ_TIMED_OUT && is_hurried) || bz_is_cut_off(world, status);
     bz_world_assert(world, is_fine, "a wait ended with %s", bz_status_word(status));
     bool is_last = status == BZ_OK && state->tokens == 0;
     if (status == BZ_OK && !is_last) {

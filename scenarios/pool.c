@@ -67,7 +67,7 @@ static enum bz_status use(struct pool *pool, uint32_t key) {
     struct bz_world *world = pool->scene.world;
     enum bz_status status = bz_sut_pool_acquire(&pool->sut, key);
     if (status != BZ_OK) {
-        return bz_scene_lacks_memory(&pool->scene, status) ? BZ_OK : status;
+        return bz_world_is_refused(pool->scene.world, status) ? BZ_OK : status;
     }
     status = bz_yield_times(world, (uint64_t)pool->scene.values[HOLD]);
     enum bz_status released = bz_sut_pool_release(&pool->sut, key);

@@ -123,7 +123,7 @@ static enum bz_status producer(void *arg) {
     for (int64_t left = queue->scene.values[ITEMS]; status == BZ_OK && left > 0; left--) {
         status = bz_sut_queue_put(&queue->sut, draw_priority(queue));
         queue->puts += status == BZ_OK;
-        status = bz_scene_lacks_memory(&queue->scene, status) ? BZ_OK : status;
+        status = bz_world_is_refused(queue->scene.world, status) ? BZ_OK : status;
     }
     return status == BZ_CLOSED ? BZ_OK : status;
 }
@@ -149,7 +149,7 @@ static void try_once(struct queue *queue) {
                                    : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL) ||
-                        bz_scene_lacks_memory(&queue->scene, status);
+                        bz_world_is_refused(queue->scene.world, status);
         bz_world_assert(queue->scene.world, is_right, "a try returned %s", bz_status_word(status));
     } else if (is_get) {
         say_done(queue);

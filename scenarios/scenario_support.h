@@ -42,11 +42,6 @@ static inline bool bz_scene_claims(const struct bz_world *world, enum bz_primiti
 #define BZ_REFUSALS_SIZE                                                                           \
     { "refusals", 0, 2, 0 }
 
-/* True if an operation returned `status` because an allocation failed: the program does without. */
-static inline bool bz_scene_lacks_memory(const struct bz_scene *scene, enum bz_status status) {
-    return status == BZ_NO_MEMORY && bz_world_has_refused_memory(scene->world);
-}
-
 /* The `finish` of a scenario about permits. */
 void bz_scene_finish_permits(struct bz_world *world, void *scene);
 
@@ -167,6 +162,11 @@ static inline BZ_MUST_USE enum bz_status bz_sleep_drawn(struct bz_world *world, 
 /* True if the running task ended an operation with `status` because it was cancelled. */
 static inline bool bz_is_cancelled(const struct bz_world *world, enum bz_status status) {
     return status == BZ_CANCELLED && bz_task_cancelling(bz_loop_current(world->loop)) > 0;
+}
+
+/* The same, or because there was no room for it. */
+static inline bool bz_is_cut_off(const struct bz_world *world, enum bz_status status) {
+    return bz_is_cancelled(world, status) || bz_world_is_refused(world, status);
 }
 
 /* Before an operation, and after a round with its result: the manner of the running task's

@@ -112,7 +112,7 @@ static void check_requests(const struct scope *state) {
 /* A worker continues after these. */
 static bool is_usual(const struct scope *state, enum bz_status status) {
     return status == BZ_OK || status == BZ_TIMED_OUT || status == BZ_FAILED ||
-           bz_scene_lacks_memory(&state->scene, status);
+           bz_world_is_refused(state->scene.world, status);
 }
 
 static enum bz_status worker(void *arg) {

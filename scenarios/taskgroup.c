@@ -156,7 +156,7 @@ static enum bz_status spawn(struct taskgroup *state, bz_task_fn *fn) {
         bz_scene_spawn_child(world, &state->group, state->spawned + 1, fn, child);
     state->spawned += status == BZ_OK;
     bool is_fine = status == BZ_OK || (status == BZ_INVALID_STATE && has_cause(state)) ||
-                   bz_scene_lacks_memory(&state->scene, status);
+                   bz_world_is_refused(state->scene.world, status);
     bz_world_assert(world, is_fine, "a child could not be spawned: %s", bz_status_word(status));
     return status;
 }
@@ -232,7 +232,7 @@ static enum bz_status spawn_all(struct taskgroup *state) {
     enum bz_status status = BZ_OK;
     for (int64_t left = values[CHILDREN] + values[SITTERS]; status == BZ_OK && left > 0; left--) {
         status = spawn(state, left > values[SITTERS] ? child_main : sitter_main);
-        status = bz_scene_lacks_memory(&state->scene, status) ? BZ_OK : status;
+        status = bz_world_is_refused(state->scene.world, status) ? BZ_OK : status;
         if (status == BZ_OK && values[BODY] == 1) {
             status = bz_yield_below(state->scene.world, "pace", 2);
         }

@@ -123,8 +123,7 @@ static enum bz_status acquire_in_time(struct bz_scene *scene) {
     uint64_t deadline_ns = draw_deadline_ns(scene);
     bz_sut_may_wait(scene->world);
     enum bz_status status = acquire_until(scene, deadline_ns);
-    bool is_fine =
-        status == BZ_OK || status == BZ_TIMED_OUT || bz_is_cancelled(scene->world, status);
+    bool is_fine = status == BZ_OK || status == BZ_TIMED_OUT || bz_is_cut_off(scene->world, status);
     bz_world_assert(scene->world, is_fine, "an acquire with a deadline ended with %s",
                     bz_status_word(status));
     return status;

@@ -20,6 +20,7 @@ static void queue_callback(struct bz_loop *loop, struct bz_callback *callback,
         struct bz_task *task = bz_container_of(callback, struct bz_task, wake);
         task->waiting_on = NULL; /* the window begins: a cancel marks the task */
         task->resume_status = (uint8_t)status;
+        task->is_woken = true;
         bz_report(loop, BZ_EVENT_WAKE, callback->handle.owner, status, 0);
     }
 }
@@ -101,26 +102,38 @@ bool bz_future_remove_callback(struct bz_callback *callback) {
     return true;
 }
 
-enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
-    if (bz_future_is_done(future)) {
-        return (enum bz_status)future->status;
-    }
+static inline struct bz_task *begin_await(struct bz_future *future, enum bz_wait wait) {
     struct bz_loop *loop = future->loop;
     struct bz_task *task = loop->current;
     BZ_CHECK(task != NULL);
     task->wake.handle.nth++;
     bz_list_push_back(&future->callbacks, &task->wake.link);
     task->waiting_on = future;
+    task->is_woken = false;
     bz_report(loop, BZ_EVENT_SUSPEND, task->actor.id, BZ_OK, wait);
+    return task;
+}
+
+enum bz_status bz_future_await_as(struct bz_future *future, enum bz_wait wait) {
+    if (bz_future_is_done(future)) {
+        return (enum bz_status)future->status;
+    }
+    struct bz_task *task = begin_await(future, wait);
     /* As in asyncio, the task suspends first; then the undelivered request cancels its future. */
     if (__builtin_expect(task->must_cancel, 0) && bz_task_cancel_wait(task)) {
         task->must_cancel = false;
     }
-    return bz_task_suspend(loop, task);
+    return bz_task_suspend(future->loop, task);
 }
 
 enum bz_status bz_future_await(struct bz_future *future) {
     return bz_future_await_as(future, BZ_WAIT_FUTURE);
+}
+
+enum bz_status bz_future_await_posted(struct bz_future *future) {
+    struct bz_task *task = begin_await(future, BZ_WAIT_FUTURE);
+    bz_future_complete(future, BZ_FUTURE_RESULT, BZ_OK, 0);
+    return bz_task_suspend(future->loop, task);
 }
 
 enum bz_status bz_future_join(struct bz_future *future) {

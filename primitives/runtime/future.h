@@ -96,6 +96,10 @@ bool bz_future_remove_callback(struct bz_callback *callback);
  */
 enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
 
+/* The same for a pending future that is completed as soon as the task has suspended: by what is
+ * posted already, and will be delivered in a later step. */
+enum bz_status bz_future_await_posted(struct bz_future *future) BZ_MUST_USE;
+
 /* The same for a future that is redirected. As in bz_task_join(), what a cancel comes to is the
  * matter of those that receive it. */
 enum bz_status bz_future_join(struct bz_future *future) BZ_MUST_USE;

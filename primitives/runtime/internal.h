@@ -34,6 +34,7 @@ struct bz_task {
     bool is_started;
     bool is_detached;
     uint8_t resume_status; /* enum bz_status that the pending await returns */
+    bool is_woken;         /* its future is done, and it has not resumed */
     uint32_t name_index;
     const char *name_base;
 };
@@ -226,8 +227,10 @@ static inline __attribute__((always_inline)) void bz_loop_step_task(struct bz_lo
                                                                     struct bz_task *task) {
     enum bz_status status = (enum bz_status)task->resume_status;
     if (task->must_cancel) {
-        status = BZ_CANCELLED;
-        task->must_cancel = false;
+        bool is_put_off =
+            task->is_woken && status != BZ_CANCELLED && loop->rules->woken == BZ_WOKEN_KEEPS_RESULT;
+        status = is_put_off ? status : BZ_CANCELLED;
+        task->must_cancel = is_put_off;
     }
     task->resume_status = (uint8_t)status;
     bz_report(loop, BZ_EVENT_RESUME, task->actor.id, status, task->wake.handle.nth);

@@ -48,6 +48,14 @@ enum bz_rule_children {
                                   ordered by address) */
 };
 
+/* A cancel request of a task that was woken and has not resumed. */
+enum bz_rule_woken {
+    BZ_WOKEN_IS_CANCELLED = 0, /* its wait comes back cancelled: what the task was given, it has to
+                                  give back (asyncio) */
+    BZ_WOKEN_KEEPS_RESULT = 1, /* its wait comes back with its result; the next one is cancelled
+                                  (Trio, Asio, TaskCompletionSource, libunifex) */
+};
+
 /* asyncio's wait_for() of a coroutine. Nothing in this folder has it: the rule is for programs. */
 enum bz_rule_wait_for {
     BZ_WAIT_FOR_IN_PLACE = 0, /* runs it inside a timeout (asyncio since 3.12) */
@@ -62,7 +70,8 @@ struct bz_rules {
     uint8_t timeout;
     uint8_t children;
     uint8_t wait_for;
-    uint8_t zeros[2];
+    uint8_t woken;
+    uint8_t zeros[1];
 };
 
 /* Sets the rules, or those of what ships (NULL), of a loop in which nothing has happened yet; the

@@ -10,6 +10,7 @@ static void task_finish(struct bz_loop *loop, struct bz_task *task, enum bz_stat
         status = BZ_CANCELLED; /* the request was not delivered; the result is dropped */
     }
     task->must_cancel = false;
+    task->is_woken = false;
     loop->live_tasks--;
     loop->ready_promised--;
     bz_report(loop, BZ_EVENT_EXIT, task->actor.id, status, 0);
@@ -184,6 +185,7 @@ __attribute__((hot)) enum bz_status bz_yield(struct bz_loop *loop) {
     BZ_CHECK(task != NULL);
     task->wake.handle.nth++;
     task->resume_status = BZ_OK;
+    task->is_woken = false;
     bz_ready_push(loop, &task->wake.handle);
     bz_report(loop, BZ_EVENT_SUSPEND, task->actor.id, BZ_OK, BZ_WAIT_YIELD);
     return bz_task_suspend(loop, task);

@@ -191,7 +191,8 @@ static enum bz_status run_ops(struct runner *runner, uint32_t from, uint32_t to)
         if (is_last) {
             return status;
         }
-        if (status == BZ_OK || is_answer(status, watch != NULL)) {
+        if (status == BZ_OK || is_answer(status, watch != NULL) ||
+            bz_world_is_refused(runner->interpreter->world, status)) {
             continue;
         }
         bz_world_assert(runner->interpreter->world, status == BZ_CANCELLED || status == BZ_FAILED,

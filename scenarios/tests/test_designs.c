@@ -9,6 +9,7 @@
 #include "scenarios/tests/designs/designs.h"
 #include "scenarios/tests/explore/explored.h"
 #include "scenarios/tests/seeds.h"
+#include "scenarios/variants/variants.h"
 #include "sim/campaign/campaign.h"
 #include "sim/program/settings.h"
 
@@ -110,6 +111,12 @@ IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
 
+/* What ships, in a runtime in which no cancel undoes a wait that has ended. */
+Test(designs, results_that_outlast_a_cancel) {
+    expect_silence_everywhere(&bz_variant_keeps_result);
+    expect_proof(&bz_variant_keeps_result);
+}
+
 /* Time passes between two calls of a task whose cancel was requested: the model is followed. */
 Test(designs, a_timer_moves_the_clock_between_calls) {
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
@@ -155,4 +162,34 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     expect_finding(&design_firm_losing, "barrier", BZ_PRIMITIVE_BARRIER);
     expect_finding(&design_firm_losing, "condition", BZ_PRIMITIVE_CONDITION);
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
+}
+
+/* Code for asyncio in that runtime: a cancelled task gives back what it keeps all the same. */
+static struct bz_loop *the_loop;
+static const struct bz_permit_ops *shipped_ops;
+
+static enum bz_status init_shipped(void *instance, struct bz_loop *loop, uint32_t permits) {
+    the_loop = loop;
+    return shipped_ops->init(instance, loop, permits);
+}
+
+static enum bz_status acquire_and_undo(void *instance) {
+    enum bz_status status = shipped_ops->acquire(instance);
+    if (status == BZ_OK && bz_task_cancelling(bz_loop_current(the_loop)) > 0) {
+        (void)shipped_ops->release(instance);
+    }
+    return status;
+}
+
+Test(designs, a_result_that_is_given_back_and_kept_is_found) {
+    shipped_ops = bz_variant_keeps_result.permits[BZ_PRIMITIVE_SEMAPHORE];
+    struct bz_permit_ops ops = *shipped_ops;
+    struct bz_variant faulty = bz_variant_keeps_result;
+    ops.init = init_shipped;
+    ops.acquire = acquire_and_undo;
+    faulty.name = "undoing";
+    faulty.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
+    expect_finding(&faulty, "contended", BZ_PRIMITIVE_SEMAPHORE);
+    expect_finding(&faulty, "restaurant", BZ_PRIMITIVE_SEMAPHORE);
+    expect_finding(&faulty, "program", BZ_PRIMITIVE_SEMAPHORE);
 }

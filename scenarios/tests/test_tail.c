@@ -64,6 +64,7 @@ SEMAPHORE(has_room_for_16, FIFO, init, pick_oldest, REFUSES_AT(16), self->value+
           .waiters_max = 16);
 SEMAPHORE(has_room_for_64, FIFO, init, pick_oldest, REFUSES_AT(64), self->value++,
           .waiters_max = 64);
+SEMAPHORE(has_room_for_2, FIFO, init, pick_oldest, REFUSES_AT(2), self->value++, .waiters_max = 2);
 /* one less than it says */
 SEMAPHORE(has_room_for_15, FIFO, init, pick_oldest, REFUSES_AT(15), self->value++,
           .waiters_max = 16);
@@ -171,4 +172,18 @@ Test(tail, a_refusal_is_judged_by_the_limit) {
     result = run_with(&has_room_for_15, "workers=30,permits=1");
     cr_assert_lt(0, result.violations);
     cr_assert_str_eq(result.findings[0].violation.oracle, "status");
+}
+
+/* Less than there are tasks in any scenario: refused tasks do without. */
+Test(tail, a_refusal_is_right_everywhere) {
+    for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
+        for (unsigned order = 0; bz_scenario_uses(*next, BZ_PRIMITIVE_SEMAPHORE) && order < 2;
+             order++) {
+            struct bz_campaign_result result =
+                run(*next, &has_room_for_2, order == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO, 2000);
+            cr_expect_eq(result.violations, 0, "%s, order %u, seed %llu: %s", (*next)->name, order,
+                         (unsigned long long)result.findings[0].seed,
+                         result.findings[0].violation.message);
+        }
+    }
 }

@@ -403,25 +403,31 @@ const struct bz_scope_ops bz_timeout_scope_ops = {
 
 /* --- variant ---------------------------------------------------------------------------------- */
 
-const struct bz_variant bz_variant_buzzer = {
-    .version = BZ_VARIANT_VERSION,
-    .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
-              BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |
-              BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING | BZ_CLAIM_BREAKS_ALL |
-              BZ_CLAIM_SURVIVES_NO_MEMORY,
-    .name = "buzzer",
-    .summary = "the primitives that ship (primitives/sync)",
-    .permits = {[BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init, semaphore_acquire),
-                [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init, bounded_acquire),
-                [BZ_PRIMITIVE_LOCK] = &lock_ops},
-    .event = &event_ops,
-    .condition = &condition_ops,
-    .barrier = &barrier_ops,
-    .queue = &queue_ops,
-    .pool = &pool_ops,
-    .deferred = &deferred_ops,
-    .scope = &bz_timeout_scope_ops,
-};
+/* What ships, in the runtime with these rules. */
+#define SHIPPED(name_, summary_, rules_)                                                           \
+    {                                                                                              \
+        .version = BZ_VARIANT_VERSION,                                                             \
+        .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |                \
+                  BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |   \
+                  BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING | BZ_CLAIM_BREAKS_ALL |              \
+                  BZ_CLAIM_SURVIVES_NO_MEMORY,                                                     \
+        .name = name_, .summary = summary_,                                                        \
+        .permits = {[BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init, semaphore_acquire),   \
+                    [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init, bounded_acquire),         \
+                    [BZ_PRIMITIVE_LOCK] = &lock_ops},                                              \
+        .event = &event_ops, .condition = &condition_ops, .barrier = &barrier_ops,                 \
+        .queue = &queue_ops, .pool = &pool_ops, .deferred = &deferred_ops,                         \
+        .scope = &bz_timeout_scope_ops, .rules = rules_,                                           \
+    }
+
+const struct bz_variant bz_variant_buzzer =
+    SHIPPED("buzzer", "the primitives that ship (primitives/sync)", NULL);
+
+static const struct bz_rules rules_of_late_cancels = {.woken = BZ_WOKEN_KEEPS_RESULT};
+
+const struct bz_variant bz_variant_keeps_result =
+    SHIPPED("buzzer/keeps-result", "the same in a runtime where no cancel undoes a wait that ended",
+            &rules_of_late_cancels);
 
 static const struct bz_rules rules_of_heapq = {.timers = BZ_TIMERS_BY_HEAPQ};
 

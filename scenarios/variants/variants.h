@@ -16,6 +16,7 @@
     VARIANT(deferred_queue)                                                                        \
     VARIANT(deferred_run)                                                                          \
     VARIANT(heapq_timers)                                                                          \
+    VARIANT(keeps_result)                                                                          \
     VARIANT(notify)                                                                                \
     VARIANT(oneshot)                                                                               \
     VARIANT(rate_limiter)                                                                          \

@@ -142,6 +142,9 @@ struct bz_judge_config {
     bool (*memory_was_refused)(void *source);
     /* While so many tasks wait, an operation may return it, too; 0: no number is enough. */
     uint32_t waiters_max;
+    /* A task that was woken and then cancelled resumes with its result, and its next wait is
+     * cancelled (BZ_WOKEN_KEEPS_RESULT in primitives/runtime/rules.h). */
+    bool keeps_result;
     /* A number for the state of the source: two equal numbers promise that from both states it does
      * the same, given the same choices. It may clear what no later step can see. False: the source
      * cannot tell. Called only after the step limit, between two steps, to prove a livelock. NULL:

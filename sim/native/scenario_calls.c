@@ -143,6 +143,11 @@ bool bz_world_has_refused_memory(const struct bz_world *world) {
     return refusals != NULL && refusals->has_refused;
 }
 
+bool bz_world_is_refused(const struct bz_world *world, enum bz_status status) {
+    return status == BZ_NO_MEMORY &&
+           (bz_world_has_refused_memory(world) || world->variant->waiters_max > 0);
+}
+
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes) {
     void *block = bz_mem_alloc(world->loop->mem, size_bytes);
     if (block == NULL) {

@@ -101,6 +101,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         own.variant_is_busy = variant_is_busy;
         own.memory_was_refused = memory_was_refused;
         own.waiters_max = variant->waiters_max;
+        own.keeps_result = variant->rules != NULL && variant->rules->woken == BZ_WOKEN_KEEPS_RESULT;
         own.fingerprint = fingerprint;
         own.source = native;
     }

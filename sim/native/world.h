@@ -206,6 +206,10 @@ void bz_world_may_refuse(struct bz_world *world, bool may_refuse);
 /* True if one has failed. */
 bool bz_world_has_refused_memory(const struct bz_world *world);
 
+/* True if an operation returned `status` because an allocation failed, or because the variant says
+ * that it has no room for any number of waiters: the program does without. */
+bool bz_world_is_refused(const struct bz_world *world, enum bz_status status);
+
 /* Zeroed memory for a scenario's own state; it lasts as long as the run. Calls bz_lack_stop() when
  * the loop's arena is exhausted. */
 void *bz_world_alloc(struct bz_world *world, size_t size_bytes);

@@ -36,7 +36,9 @@
  * judge knows it. The task keeps its place in the line, and there is no `deadlock` while it waits:
  * a program may rely on a cancel or a timeout to end the wait. Only a primitive that posts every
  * completion, and accepts every cancel before the delivery, needs no `undo`; where one is needed
- * and missing, the run aborts, which is the finding `crash`.
+ * and missing, the run aborts, which is the finding `crash`. If the rules of the variant say
+ * BZ_WOKEN_KEEPS_RESULT (primitives/runtime/rules.h), the operation returns BZ_OK in all these
+ * cases, and the cancel comes out of the next wait.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -130,10 +132,10 @@ static inline bool bz_request_redirect(struct bz_future *wakes) {
 
 /* Private: suspends the task until something may have happened. */
 static inline enum bz_status bz_request_pause(struct bz_request *request, struct bz_loop *loop) {
-    if (request->is_posted) { /* before the task came to wait: it is delivered in a later step */
-        return bz_yield(loop);
-    }
     bz_future_init(&request->wakes, loop);
+    if (request->is_posted) { /* before the task came to wait: it is delivered in a later step */
+        return bz_future_await_posted(&request->wakes);
+    }
     request->wakes.redirect_cancel = bz_request_redirect;
     request->wakes.is_redirected = true;
     request->is_waiting = true;

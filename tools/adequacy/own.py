@@ -57,12 +57,14 @@ def recipe(build, path):
     return f"cd {build} && {compile_words} && {link}"
 
 
-def parser_of():
-    """With the options of both kinds of work."""
-    parser = argparse.ArgumentParser(allow_abbrev=False, usage=__doc__)
-    parser.add_argument("--build", type=lambda text: Path(text).resolve(),
-                        default=ROOT / "build/quick")
-    return parser
+def take(words, name, default):
+    """The value of an option, which is taken out of the words."""
+    if name not in words:
+        return default
+    at = words.index(name)
+    value = words[at + 1]
+    del words[at:at + 2]
+    return value
 
 
 class Campaigns:
@@ -153,7 +155,9 @@ def judge_all(options, mutants):
 
 def catalogues(words):
     """--catalogue: see above."""
-    parser = parser_of()
+    parser = argparse.ArgumentParser(allow_abbrev=False, usage=__doc__)
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(),
+                        default=ROOT / "build/quick")
     parser.add_argument("--only", default="*")
     for name, default in (("mutants", 0), ("seed", 0), ("runs", 10000), ("jobs", os.cpu_count())):
         parser.add_argument(*["-j"][:name == "jobs"], f"--{name}", type=int, default=default)
@@ -177,28 +181,28 @@ def catalogues(words):
 def main(words):
     if "--catalogue" in words:
         return catalogues([word for word in words if word != "--catalogue"])
-    parser = parser_of()
-    parser.add_argument("--threshold", type=float, default=100)
-    options, words = parser.parse_known_args(words)
+    build = Path(take(words, "--build", ROOT / "build/quick")).resolve()
+    threshold = float(take(words, "--threshold", 100))
     files = [word for word in words if word.endswith(".c")]
     if not files:
-        parser.error("no FILE.c")
+        print(__doc__, file=sys.stderr)
+        return 2
     paths = [Path(file).resolve().relative_to(ROOT) for file in files]
     os.chdir(ROOT)
-    recipes = [recipe(options.build, path) for path in paths]
+    recipes = [recipe(build, path) for path in paths]
     killed = judged = 0
     for path, commands in zip(paths, recipes):
-        out = options.build / "adequacy" / path.name
-        status = adequacy.main([str(path), *(word for word in words if word not in files),
-                                "--build", commands, "--program", "--out", str(out),
-                                "--explained", str(EXPLAINED)])
+        out = build / "adequacy" / path.name
+        status = adequacy.main([str(path), "--build", commands, "--program", "--out", str(out),
+                                "--explained", str(EXPLAINED),
+                                *(word for word in words if word not in files)])
         if status not in (0, 4):
             return status
         report = json.loads((out / "report.json").read_text())
         killed, judged = killed + report["killed"], judged + report["judged"]
         print(flush=True)
     print(f"all {len(files)} files: {killed} of {judged} mutants killed")
-    return 0 if 100 * killed >= options.threshold * judged else 4
+    return 0 if 100 * killed >= threshold * judged else 4
 
 
 if __name__ == "__main__":

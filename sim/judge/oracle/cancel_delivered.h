@@ -3,7 +3,8 @@
  * Swallowed: a task resumes as if there were no request, or an await inside an operation was
  * cancelled by one and the operation returns something else. Invented: an operation returns
  * BZ_CANCELLED without a request, or a second time for one request. An implementation may cancel a
- * future of its own that a task waits for inside an operation; that is no cancel of the task. */
+ * future of its own that a task waits for inside an operation; that is no cancel of the task. A
+ * runtime may put a request of a woken task off to its next wait (keeps_result). */
 #ifndef BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 #define BZ_SIM_JUDGE_ORACLE_CANCEL_DELIVERED_H
 #include "sim/judge/oracle/oracle.h"
@@ -27,7 +28,8 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
                                              const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     if (moment->kind == BZ_MOMENT_CANCEL) {
-        return moment->status != BZ_CANCELLED && task->cancel_pending;
+        bool is_put_off = task->await == BZ_AWAIT_WOKEN && judge->config.keeps_result;
+        return moment->status != BZ_CANCELLED && task->cancel_pending && !is_put_off;
     }
     return moment->kind == BZ_MOMENT_RETURN &&
            cancel_delivered_is_odd(!moment->is_at_once & task->cancelled_in_op, moment->status);
