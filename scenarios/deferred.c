@@ -11,7 +11,7 @@
  * deep callbacks nest. While every permit is held, none can be on its way to a request: one that is
  * taken back then has to end with cancelled. A depth that grows with the crowd ends on a real stack
  * with a lock that is locked forever (Twisted #9304). With `chain`, the runtime's own deferreds are
- * tried before. */
+ * tried before (chain.c). */
 #include "primitives/runtime/deferred.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
@@ -27,7 +27,7 @@ static const struct bz_param params[] = {
     {"nesting", "how deep callbacks may nest", 2, 1, 64},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
-    {"chain", "1: before, deferreds that ship are chained, paused and cancelled", 0, 0, 1},
+    {"chain", "so many drawn plans for deferreds that ship are tried before", 0, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -39,11 +39,12 @@ static const struct bz_size sizes[] = {
     {"hold", 0, 2, 0},
     {"nesting", 1, 3, 0},
     {"cancels", 0, 3, 0},
-    {"chain", 0, 1, 0},
+    {"chain", 0, 4, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"crowd", 11, 129, BZ_TAIL_TASKS},
     {"rounds", 4, 257, 0},
     {"cancels", 4, 33, 0},
+    {"chain", 5, 33, 0},
     {NULL, 0, 0, 0},
 };
 
@@ -244,164 +245,116 @@ static enum bz_status canceller(void *arg) {
     return BZ_OK;
 }
 
-/* --- a chain ---------------------------------------------------------------------------------- */
+/* --- a meeting ------------------------------------------------------------------------------ */
 
-/* Two deferreds of the runtime, whatever the variant is. Each link adds 1 to the result. The link
- * WAITS of the outer one may wait for the inner one, and LAST may be removed before it runs. AFTER
- * comes to the inner one when the outer one waits for it. */
-enum { FIRST, WAITS, THEN, LAST, OF_INNER, AFTER, LINKS };
 enum firing { WITH_VALUE, WITH_ERROR, BY_CANCEL, FIRINGS };
-enum waiting { INNER_FIRES, IS_CANCELLED, IS_GIVEN_UP, WAITINGS };
 
-struct link {
-    struct bz_deferred_pair pair;
-    struct chain *chain;
-    uint32_t ran; /* as which one; 0: not yet */
-};
-
-struct chain {
+/* `seen` runs right before the task is woken; `turns` behind it, and waits for `inner`. */
+struct meeting {
     struct bz_world *world;
     struct bz_trampoline trampoline;
     struct bz_deferred outer;
     struct bz_deferred inner;
-    struct link links[LINKS];
-    uint32_t ran;
-    enum firing firing;
-    bool is_nested;
-    bool is_early; /* the inner one fires before the outer one */
-    bool is_paused;
-    bool is_removed; /* the last link */
+    struct bz_deferred_pair seen;
+    struct bz_deferred_pair turns;
+    struct bz_deferred_result result; /* that `seen` got */
+    struct bz_member firer;
+    struct bz_member resumer;
+    bool is_awaited;
+    bool has_seen;
+    bool has_resumed;
 };
 
-static void expect(const struct chain *chain, bool is_right, const char *wrong) {
-    bz_world_assert(chain->world, is_right, "a chain of deferreds: %s", wrong);
-}
-
-static struct bz_deferred_result run_link(struct bz_deferred_pair *pair,
-                                          struct bz_deferred_result result) {
-    struct link *link = bz_container_of(pair, struct link, pair);
-    struct chain *chain = link->chain;
-    expect(chain, link->ran == 0, "a callback ran twice");
-    link->ran = ++chain->ran;
-    if (link == &chain->links[WAITS] && chain->is_nested) {
-        return bz_deferred_wait_for(&chain->inner);
-    }
-    result.value++;
+static struct bz_deferred_result see(struct bz_deferred_pair *pair,
+                                     struct bz_deferred_result result) {
+    struct meeting *meeting = bz_container_of(pair, struct meeting, seen);
+    meeting->has_seen = true;
+    meeting->result = result;
     return result;
 }
 
-static bool has_run(const struct chain *chain, uint32_t link) {
-    return chain->links[link].ran > 0;
+static struct bz_deferred_result turn(struct bz_deferred_pair *pair,
+                                      struct bz_deferred_result result) {
+    (void)result;
+    return bz_deferred_wait_for(&bz_container_of(pair, struct meeting, turns)->inner);
 }
 
-static void fire_inner(struct chain *chain) {
-    expect(chain, bz_deferred_callback(&chain->inner, 1) == BZ_OK, "a firing was refused");
-    expect(chain, has_run(chain, OF_INNER), "the inner one did not run its callback");
+static void expect(const struct meeting *meeting, bool is_right, const char *wrong) {
+    bz_world_assert(meeting->world, is_right, "a task awaits a deferred: %s", wrong);
 }
 
-static void begin_chain(struct chain *chain) {
-    bz_trampoline_init(&chain->trampoline, chain->world->loop);
-    bz_deferred_init(&chain->outer, &chain->trampoline, NULL);
-    bz_deferred_init(&chain->inner, &chain->trampoline, NULL);
-    chain->links[AFTER].chain = chain;
-    for (uint32_t index = 0; index < AFTER; index++) {
-        struct link *link = &chain->links[index];
-        link->chain = chain;
-        bz_deferred_add(index == OF_INNER ? &chain->inner : &chain->outer, &link->pair, run_link,
-                        index == WAITS ? NULL : run_link);
-    }
-    if (chain->is_removed) {
-        bool is_removed = bz_deferred_remove(&chain->links[LAST].pair);
-        bool is_twice = bz_deferred_remove(&chain->links[LAST].pair);
-        expect(chain, is_removed && !is_twice, "a callback was not removed once");
-    }
-    if (chain->is_early) {
-        fire_inner(chain);
-    }
+static bool is_same(struct bz_deferred_result one, struct bz_deferred_result other) {
+    return one.status == other.status && one.value == other.value;
 }
 
-/* It is then fired, and refuses all but one late result, which a cancel had made superfluous. */
-static void fire_outer(struct chain *chain) {
-    struct bz_deferred *outer = &chain->outer;
-    if (chain->is_paused) {
-        bz_deferred_pause(outer);
-    }
-    expect(chain, bz_deferred_errback(outer, BZ_OK, 0) == BZ_INVALID_ARGUMENT, "BZ_OK is no error");
-    bool is_fired = chain->firing == BY_CANCEL ? bz_deferred_cancel(outer)
-                    : chain->firing == WITH_ERROR
-                        ? bz_deferred_errback(outer, BZ_FAILED, 1) == BZ_OK
-                        : bz_deferred_callback(outer, 1) == BZ_OK;
-    bool is_late = bz_deferred_callback(outer, 7) == BZ_OK;
-    expect(chain, is_fired && is_late == (chain->firing == BY_CANCEL),
-           "a wrong answer to a firing");
-    expect(chain, bz_deferred_callback(outer, 7) == BZ_INVALID_STATE, "it was fired twice");
-    if (chain->is_paused) {
-        expect(chain, !has_run(chain, FIRST) && !bz_deferred_is_settled(outer),
-               "a callback ran in spite of a pause");
-        bz_deferred_unpause(outer);
-    }
-    expect(chain, has_run(chain, FIRST), "no callback ran");
+static enum bz_status awaiter(void *arg) {
+    struct meeting *meeting = arg;
+    struct bz_world *world = meeting->world;
+    struct bz_deferred_result got = {0};
+    bool asks = bz_world_draw(world, "chain-got", 2) == 0;
+    meeting->is_awaited = !bz_deferred_is_fired(&meeting->outer);
+    bz_sut_may_wait(world);
+    enum bz_status status = bz_deferred_await(&meeting->outer, asks ? &got : NULL);
+    bool is_cancelled = bz_is_cancelled(world, status);
+    expect(meeting, is_cancelled || (meeting->has_seen && status == meeting->result.status),
+           "it returned another status");
+    expect(meeting,
+           !asks ||
+               (meeting->has_seen ? is_same(got, meeting->result) : got.status == BZ_CANCELLED),
+           "it got another result");
+    expect(meeting, bz_deferred_is_fired(&meeting->outer), "its cancel did not reach the deferred");
+    expect(meeting, bz_deferred_is_fired(&meeting->inner) == meeting->has_resumed,
+           "its cancel reached one that it did not wait for");
+    bz_deferred_remove(&meeting->seen);
+    bz_deferred_remove(&meeting->turns);
+    expect(meeting, bz_list_is_empty(&meeting->outer.pairs), "it left a callback behind");
+    return is_cancelled ? status : BZ_OK;
 }
 
-/* The outer one waits. */
-static enum waiting end_wait(struct chain *chain) {
-    enum waiting how = (enum waiting)bz_world_draw(chain->world, "chain-wait", WAITINGS);
-    expect(chain, !has_run(chain, THEN) && !bz_deferred_is_settled(&chain->outer),
-           "it did not wait for the inner one");
-    bz_deferred_add_both(&chain->inner, &chain->links[AFTER].pair, run_link);
-    if (how == IS_CANCELLED) {
-        expect(chain, bz_deferred_cancel(&chain->outer), "a cancel did not reach the inner one");
-    } else if (how == IS_GIVEN_UP) {
-        bz_deferred_fini(&chain->outer);
-        fire_inner(chain);
-        expect(chain, !has_run(chain, THEN) && !bz_deferred_remove(&chain->links[THEN].pair),
-               "a callback stayed after the end of its deferred");
-    } else {
-        fire_inner(chain);
-    }
-    return how;
+static enum bz_status linger(void *arg) {
+    return bz_yield_below(((struct meeting *)arg)->world, "chain-pace", 4);
 }
 
-static void check_result(struct chain *chain, enum bz_status status, uint64_t value) {
-    struct bz_deferred *outer = &chain->outer;
-    expect(chain, bz_deferred_is_settled(outer), "it has not ended");
-    expect(chain, !bz_deferred_cancel(outer), "it was cancelled when it had ended");
-    bz_deferred_pause(outer);
-    expect(chain, !bz_deferred_is_settled(outer), "it has ended in spite of a pause");
-    bz_deferred_unpause(outer);
-    expect(chain, bz_deferred_is_settled(outer), "it has not ended after a pause");
-    expect(chain, outer->status == status && outer->value == value, "it ended with a wrong result");
-    expect(chain, chain->links[FIRST].ran < chain->links[THEN].ran, "callbacks out of order");
-    expect(chain, has_run(chain, LAST) != chain->is_removed, "the last callback did not run");
+static void on_firer_end(void *arg) {
+    struct meeting *meeting = arg;
+    enum firing how = (enum firing)bz_world_draw(meeting->world, "chain-fires", FIRINGS);
+    if (meeting->is_awaited) {
+        bz_deferred_add_both(&meeting->outer, &meeting->turns, turn);
+    }
+    if (bz_deferred_is_fired(&meeting->outer)) {
+        return;
+    }
+    enum bz_status status = how == WITH_VALUE ? bz_deferred_callback(&meeting->outer, 7) : BZ_OK;
+    if (how == WITH_ERROR) {
+        status = bz_deferred_errback(&meeting->outer, BZ_FAILED, 8);
+    } else if (how == BY_CANCEL) {
+        status = bz_deferred_cancel(&meeting->outer) ? BZ_OK : BZ_INVALID_STATE;
+    }
+    expect(meeting, status == BZ_OK, "it could not be fired");
 }
 
-static void play_chain(struct bz_world *world) {
-    struct chain chain = {.world = world};
-    chain.firing = (enum firing)bz_world_draw(world, "chain-fires", FIRINGS);
-    chain.is_nested = bz_world_draw(world, "chain-nests", 2) == 1;
-    chain.is_early = bz_world_draw(world, "chain-early", 2) == 1;
-    chain.is_paused = bz_world_draw(world, "chain-pauses", 2) == 1;
-    chain.is_removed = bz_world_draw(world, "chain-removes", 2) == 1;
-    begin_chain(&chain);
-    fire_outer(&chain);
-    enum bz_status status = chain.firing == WITH_VALUE   ? BZ_OK
-                            : chain.firing == WITH_ERROR ? BZ_FAILED
-                                                         : BZ_CANCELLED;
-    uint64_t value = chain.firing == BY_CANCEL ? 0 : 1;
-    value += status == BZ_OK ? 2 : 1; /* FIRST, and WAITS */
-    if (chain.is_nested && status == BZ_OK) {
-        enum waiting how = chain.is_early ? INNER_FIRES : end_wait(&chain);
-        if (how == IS_GIVEN_UP) {
-            return;
-        }
-        status = how == IS_CANCELLED ? BZ_CANCELLED : BZ_OK;
-        value = how == IS_CANCELLED ? 1 : 2; /* of the inner one, and OF_INNER */
-        expect(&chain,
-               chain.inner.status == BZ_OK && chain.inner.value == has_run(&chain, AFTER) &&
-                   has_run(&chain, AFTER) != chain.is_early,
-               "the inner one kept its result, or did not continue");
+static void on_resumer_end(void *arg) {
+    struct meeting *meeting = arg;
+    meeting->has_resumed = true;
+    if (meeting->outer.pauses > 0) {
+        bz_deferred_unpause(&meeting->outer);
     }
-    check_result(&chain, status, value + (chain.is_removed ? 1 : 2));
+    expect(meeting, bz_deferred_callback(&meeting->inner, 9) == BZ_OK, "the inner one had fired");
+}
+
+static void begin_meeting(struct bz_world *world) {
+    struct meeting *meeting = bz_world_alloc(world, sizeof *meeting);
+    meeting->world = world;
+    bz_trampoline_init(&meeting->trampoline, world->loop);
+    bz_deferred_init(&meeting->outer, &meeting->trampoline, NULL);
+    bz_deferred_init(&meeting->inner, &meeting->trampoline, NULL);
+    bz_deferred_add_both(&meeting->outer, &meeting->seen, see);
+    if (bz_world_draw(world, "chain-pauses", 2) == 1) {
+        bz_deferred_pause(&meeting->outer);
+    }
+    bz_scene_spawn(world, "awaiter", 0, awaiter, meeting);
+    bz_scene_spawn_member(world, &meeting->firer, "firer", 0, linger, meeting, on_firer_end);
+    bz_scene_spawn_member(world, &meeting->resumer, "resumer", 0, linger, meeting, on_resumer_end);
 }
 
 /* --- beginning and end ------------------------------------------------------------------------ */
@@ -426,8 +379,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     crowd->ops = world->variant->deferred;
     crowd->client_count = count;
     crowd->instance = bz_world_alloc(world, crowd->ops->instance_bytes);
-    if (args->values[CHAIN] == 1) {
-        play_chain(world);
+    if (args->values[CHAIN] > 0) {
+        bz_play_chains(world, args->values[CHAIN]);
+        begin_meeting(world);
     }
     if (bz_scene_is_set_up(world, crowd->ops->init(crowd->instance, world->loop, permits))) {
         spawn_all(crowd);
