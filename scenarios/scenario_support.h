@@ -175,8 +175,9 @@ void bz_cancel_self(struct bz_world *world, enum bz_manner manner);
 enum bz_status bz_end_of_round(struct bz_world *world, enum bz_manner manner,
                                enum bz_status status) BZ_MUST_USE;
 
-/* The parameter `chain` of the scenario deferred. */
+/* The parameter `chain` of the scenario deferred, and `blocks` of taskgroup. */
 void bz_play_chains(struct bz_world *world, int64_t plans);
+void bz_play_blocks(struct bz_world *world, int64_t acts);
 
 /* The status that a release by the holder must return. */
 static inline void bz_check_released(struct bz_world *world, enum bz_status status) {

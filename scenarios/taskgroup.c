@@ -15,7 +15,7 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/variants/variants.h"
 
-enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS, RULES, PEERS };
+enum { PERMITS, CHILDREN, ROUNDS, HOLD, BODY, SITTERS, REFUSALS, RULES, PEERS, BLOCKS };
 
 static const struct bz_param params[] = {
     {"permits", "permits of the semaphore (a lock has one)", 2, 1, 1000},
@@ -32,6 +32,7 @@ static const struct bz_param params[] = {
      0, 0, 7},
     {"peers", "tasks beside the group, which complete, cancel, join and watch each other", 0, 0,
      1000},
+    {"blocks", "so many acts with drawn blocks of an arena of the runtime come before", 0, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -45,6 +46,7 @@ static const struct bz_size sizes[] = {
     BZ_REFUSALS_SIZE,
     {"rules", 0, 7, 0},
     {"peers", 0, 5, 0},
+    {"blocks", 0, 40, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"children", 9, 129, BZ_TAIL_TASKS},
     {"rounds", 5, 257, 0},
@@ -379,6 +381,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         state->children[index] = (struct child){.state = state, .fails_at = UINT64_MAX};
     }
     set_rules(state);
+    if (values[BLOCKS] > 0) {
+        bz_play_blocks(world, values[BLOCKS]);
+    }
     bz_scene_may_fail(world);
     choose_failing(state);
     if (bz_scene_init_permits(&state->scene, args, "permits", values[PERMITS])) {
