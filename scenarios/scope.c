@@ -5,11 +5,12 @@
  * the canceller strikes. In some rounds a worker cancels itself right before it enters a scope
  * whose deadline has passed. A cancelled worker cleans up inside another scope, which it enters
  * with a cancel request already counted. With `failing`, a body may end by an error of its own,
- * also when its scope has cancelled it. */
+ * also when its scope has cancelled it. With `alarms`, a task also plays with timers of its own. */
+#include "primitives/runtime/timer.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 
-enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS, FAILING, REFUSALS };
+enum { WORKERS, ROUNDS, SLEEP_NS, CANCELS, FAILING, REFUSALS, ALARMS };
 
 static const struct bz_param params[] = {
     {"workers", "tasks that sleep inside scopes", 3, 1, 1000},
@@ -18,26 +19,31 @@ static const struct bz_param params[] = {
     {"cancels", "how often the canceller strikes", 2, 0, 1000},
     {"failing", "1: the body of a scope may fail", 0, 0, 1},
     BZ_REFUSALS_PARAM,
+    {"alarms", "timers of the runtime that a task arms, moves and disarms", 0, 0, 1000},
     {NULL, NULL, 0, 0, 0},
 };
 
 static const struct bz_size sizes[] = {
-    {"workers", 1, 5, 8},
-    {"rounds", 1, 4, 8},
-    {"sleep-ns", 1, 8, 0},
-    {"cancels", 0, 4, 0},
-    {"failing", 0, 1, 0},
-    BZ_REFUSALS_SIZE,
-    {"workers", 6, 129, BZ_TAIL_TASKS},
-    {"rounds", 5, 257, 0},
-    {"cancels", 5, 33, 0},
+    {"workers", 1, 5, 8},  {"rounds", 1, 4, 8},
+    {"sleep-ns", 1, 8, 0}, {"cancels", 0, 4, 0},
+    {"failing", 0, 1, 0},  BZ_REFUSALS_SIZE,
+    {"alarms", 0, 4, 0},   {"workers", 6, 129, BZ_TAIL_TASKS},
+    {"rounds", 5, 257, 0}, {"cancels", 5, 33, 0},
     {NULL, 0, 0, 0},
 };
 
 #define FAILS_OF 4u /* one of so many bodies */
 
+struct alarm {
+    struct bz_timer timer;
+    struct bz_world *world;
+    uint64_t when_ns;
+    bool is_armed;
+};
+
 struct scope {
     struct bz_scene scene;
+    struct alarm *alarms;
     struct bz_task *workers[];
 };
 
@@ -151,6 +157,70 @@ static enum bz_status canceller(void *arg) {
     return BZ_OK;
 }
 
+/* --- alarms ----------------------------------------------------------------------------------- */
+
+static void ring(struct bz_timer *timer) {
+    struct alarm *alarm = bz_container_of(timer, struct alarm, timer);
+    uint64_t now_ns = bz_loop_now_ns(alarm->world->loop);
+    bz_world_assert(alarm->world, alarm->is_armed && now_ns >= alarm->when_ns,
+                    "a timer fired that was not armed, or was armed for later");
+    alarm->is_armed = false;
+}
+
+static void arm(struct scope *state, struct alarm *alarm) {
+    uint64_t now_ns = bz_loop_now_ns(alarm->world->loop);
+    bool has_end = bz_world_draw(alarm->world, "alarm-ends", 4) != 1;
+    alarm->when_ns = has_end ? now_ns + draw_ns(state, "alarm-ns") : BZ_TIME_NEVER;
+    alarm->is_armed = alarm->when_ns == now_ns ? bz_timer_arm_now(&alarm->timer)
+                                               : bz_timer_arm(&alarm->timer, alarm->when_ns);
+    bz_world_assert(alarm->world, alarm->is_armed, "a timer could not be armed");
+}
+
+/* A timer that is not armed may be disarmed as well. */
+static enum bz_status play_alarms(void *arg) {
+    struct scope *state = arg;
+    struct bz_world *world = state->scene.world;
+    const int64_t *values = state->scene.values;
+    enum bz_status status = BZ_OK;
+    for (int64_t left = 2 * values[ROUNDS] * values[ALARMS]; status == BZ_OK && left > 0; left--) {
+        struct alarm *alarm =
+            &state->alarms[bz_world_draw(world, "alarm", (uint64_t)values[ALARMS])];
+        bz_timer_disarm(&alarm->timer);
+        alarm->is_armed = false;
+        if (bz_world_draw(world, "alarm-arms", 4) != 1) {
+            arm(state, alarm);
+        }
+        status = bz_world_draw(world, "alarm-naps", 2) == 1 ? nap(state) : BZ_OK;
+    }
+    return status;
+}
+
+static void set_alarms(struct scope *state) {
+    struct bz_world *world = state->scene.world;
+    uint64_t count = (uint64_t)state->scene.values[ALARMS];
+    if (count == 0) {
+        return;
+    }
+    state->alarms = bz_world_alloc(world, count * sizeof state->alarms[0]);
+    for (uint64_t index = 0; index < count; index++) {
+        state->alarms[index].world = world;
+        bz_timer_init(&state->alarms[index].timer, world->loop, ring);
+    }
+    bz_world_own_timer(world, ring);
+    bz_scene_spawn(world, "alarms", 0, play_alarms, state);
+}
+
+static void finish(struct bz_world *world, void *arg) {
+    const struct scope *state = arg;
+    for (int64_t index = 0; index < state->scene.values[ALARMS]; index++) {
+        const struct alarm *alarm = &state->alarms[index];
+        bz_world_assert(world, !alarm->is_armed || alarm->when_ns == BZ_TIME_NEVER,
+                        "a timer was armed and did not fire");
+    }
+}
+
+/* --- setting up ------------------------------------------------------------------------------- */
+
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     int64_t count = args->values[WORKERS];
     struct scope *state =
@@ -158,6 +228,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     bz_world_refuse_memory(world, (uint32_t)args->values[REFUSALS]);
     bz_scene_spawn_alike(world, state->workers, count, "worker", worker, state);
     bz_scene_spawn(world, "canceller", 0, canceller, state);
+    set_alarms(state);
     return state;
 }
 
@@ -168,5 +239,6 @@ const struct bz_scenario bz_scenario_scope = {
     .primitives = {BZ_PRIMITIVE_SCOPE},
     .primitive_count = 1,
     .setup = setup,
+    .finish = finish,
     .sizes = sizes,
 };
