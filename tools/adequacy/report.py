@@ -29,7 +29,8 @@ Z = 1.959964  # of 95 %
 def explain(path, text, mutants, verdicts):
     """Takes survivors out that a file explains, in lines "SOURCE LINE | CHANGE | REASON"; a '*' of
     the source line stands for anything. "FUNCTION() | not executed | REASON" explains all that no
-    run executes in a function. Returns the lines that explain no survivor."""
+    run executes in a function, and "FUNCTION() | * | REASON" all survivors in it. Returns the lines
+    that explain no survivor."""
     unused = []
     rows = text.decode(errors="replace").splitlines()
     for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
@@ -41,14 +42,15 @@ def explain(path, text, mutants, verdicts):
         pattern = re.escape(parts[0]).replace(r"\*", ".*")
         is_unreached = parts[1] == "not executed"
         fitting = [mutant.number for mutant in mutants if
-                   (parts[0] == f"{mutant.function}()" if is_unreached else
-                    mutant.words == parts[1] and
+                   (is_unreached or parts[1] in (mutant.words, "*")) and
+                   (parts[0] == f"{mutant.function}()" or not is_unreached and
                     re.fullmatch(pattern, rows[mutant.line - 1].strip()))]
         kinds = ["not-executed"] if is_unreached else HOLES
         survivors = [one for one in fitting if verdicts.get(one, {}).get("verdict") in kinds]
         for one in survivors:
             verdicts[one] = {**verdicts[one], "verdict": "explained", "why": parts[2]}
-        if fitting and not survivors and all(one in verdicts for one in fitting):
+        if fitting and not survivors and all(
+                one in verdicts and verdicts[one]["verdict"] != "duplicate" for one in fitting):
             unused.append(f"{path}:{number}")
     return unused
 
