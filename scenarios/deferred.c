@@ -39,12 +39,11 @@ static const struct bz_size sizes[] = {
     {"hold", 0, 2, 0},
     {"nesting", 1, 3, 0},
     {"cancels", 0, 3, 0},
-    {"chain", 0, 4, 0},
+    {"chain", 0, 5, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"crowd", 11, 129, BZ_TAIL_TASKS},
     {"rounds", 4, 257, 0},
     {"cancels", 4, 33, 0},
-    {"chain", 5, 33, 0},
     {NULL, 0, 0, 0},
 };
 
