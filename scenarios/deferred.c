@@ -11,7 +11,7 @@
  * deep callbacks nest. While every permit is held, none can be on its way to a request: one that is
  * taken back then has to end with cancelled. A depth that grows with the crowd ends on a real stack
  * with a lock that is locked forever (Twisted #9304). With `chain`, the runtime's own deferreds are
- * tried before (chain.c). */
+ * tried before (runtime/chain.c). */
 #include "primitives/runtime/deferred.h"
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
