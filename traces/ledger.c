@@ -52,6 +52,11 @@ static uint32_t *find_hold(const struct bz_ledger *ledger, uint32_t task, uint32
     return NULL;
 }
 
+uint32_t bz_ledger_owned(const struct bz_ledger *ledger, uint32_t task, uint32_t object) {
+    const uint32_t *place = object == 0 ? NULL : find_hold(ledger, task, object);
+    return place == NULL ? 0 : *place;
+}
+
 /* Returns the permit that ends; 0 for the place NULL. */
 static uint32_t end_hold(struct bz_ledger *ledger, uint32_t *place) {
     if (place == NULL) {

@@ -119,6 +119,9 @@ void bz_ledger_fini(struct bz_ledger *ledger);
 /* True if the events from this one on come after the violation. */
 bool bz_ledger_is_over(const struct bz_trace *trace, const struct bz_trace_event *event);
 
+/* The newest permit of the object that the task owns; 0: none. */
+uint32_t bz_ledger_owned(const struct bz_ledger *ledger, uint32_t task, uint32_t object);
+
 /* True if the operation never waits: "release", ... */
 bool bz_op_never_waits(const char *op);
 

@@ -17,9 +17,6 @@ const struct bz_gone bz_gone[] = {
     {"show", "format", "c",
      "keep the trace in a folder that a property test reads first: '--corpus DIR' in "
      "the options of bz_check(), or CORPUS in buzzer_add_property_test()"},
-    {"show", "format", "asyncio",
-     "'buzzer replay RUN --variant asyncio-3.13' shows if asyncio has the fault in this schedule; "
-     "'python3 -m buzzer replay RUN' repeats a run of Python"},
     {"explain", "output", NULL, "use 'buzzer show --format html -o FILE' with the token", 'o'},
     {"merge", "history", NULL,
      "each report is a JSON document, 'report.json' in the folder of --out, and a script can "

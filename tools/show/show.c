@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#define ROW(name, summary, is_for_files) {#name, summary, bz_show_##name, is_for_files},
+#define ROW(name, summary, is_for_files, refuses)                                                  \
+    {#name, summary, bz_show_##name, is_for_files, refuses},
 const struct bz_show_format bz_show_formats[] = {BZ_SHOW_FORMATS(ROW){NULL}};
 
 /* --- escapes ------------------------------------------------------------------------------------

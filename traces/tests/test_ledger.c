@@ -52,15 +52,6 @@ static void is_hold(uint32_t number, uint32_t task, uint64_t step, uint64_t afte
     cr_assert_eq(ledger.holds[number].end, after, "hold %u", number);
 }
 
-/* The newest permit of the object that the task owns; 0: none. */
-static uint32_t owned(uint32_t task, uint32_t object) {
-    uint32_t hold = ledger.tasks[task].hold;
-    while (hold != 0 && ledger.holds[hold].object != object) {
-        hold = ledger.holds[hold].below;
-    }
-    return hold;
-}
-
 Test(ledger, permits_are_owned_from_acquire_to_release) {
     begin();
     acquires(1, "a", "door");
@@ -76,8 +67,8 @@ Test(ledger, permits_are_owned_from_acquire_to_release) {
     is_hold(2, 2, 2, UINT64_MAX);
     is_hold(3, 2, 2, UINT64_MAX);
     uint32_t door = bz_trace_find_object(&trace, "door");
-    cr_assert_eq(owned(2, door), 2);
-    cr_assert_eq(owned(1, door), 0);
+    cr_assert_eq(bz_ledger_owned(&ledger, 2, door), 2);
+    cr_assert_eq(bz_ledger_owned(&ledger, 1, door), 0);
     cr_assert_eq(ledger.objects[door].count, 1);
     end();
 }
@@ -270,7 +261,7 @@ static unsigned check_counts(const char *path) {
         const struct bz_ledger_object *state = &ledger.objects[object];
         uint32_t permits = state->kind == BZ_KIND_CONDITION ? state->partner : object;
         bool is_release = event.op != NULL && strcmp(event.op, "release") == 0;
-        may_differ |= is_release && owned(task, permits) == 0;
+        may_differ |= is_release && bz_ledger_owned(&ledger, task, permits) == 0;
         if (!may_differ) {
             event.held = BZ_TRACE_ABSENT;
         }

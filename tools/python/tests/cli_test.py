@@ -39,12 +39,25 @@ class Cli(support.Case):
             self.assertIn("python3 -m buzzer replay", output)
         self.assertIn("deadlock", self.call("show", token)[0])
         self.check_explanation(token)
+        self.check_program(token)
         self.assertIn("shrunk", self.call("shrink", token)[0])
 
     def check_explanation(self, token):
         output, _ = self.call("explain", token)
         self.assertRegex(output, "Step [0-9]+: worker-[0-9] is cancelled in the window 'holding'")
         self.assertRegex(output, "worker-[0-9]  is cancelled while holding .injected.")
+
+    def check_program(self, token):
+        """A program of the schedule, which needs nothing of Buzzer's and fails as the test does."""
+        self.call("show", "--format", "asyncio", token, "-o", "alone.py")
+        with open("alone.py", encoding="utf-8") as file:
+            self.assertIn("asyncio itself, under Buzzer's loop", file.read())
+        done = subprocess.run([sys.executable, "alone.py"], capture_output=True, text=True,
+                              timeout=60, check=False, env={**os.environ, "PYTHONPATH": ""})
+        self.assertIn("the steps are those of the recorded run", done.stdout)
+        self.assertRegex(done.stdout, "FAULT: deadlock: worker-[0-9] waits for lock, which "
+                                      "worker-[0-9] owned when it ended")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
 
     def test_words(self):
         """Of a slow step, and of the parts of an object."""
