@@ -7,6 +7,7 @@ and starts this.
 import argparse
 import fcntl
 import hashlib
+import itertools
 import json
 import os
 import random
@@ -23,15 +24,16 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import process  # noqa: E402
-from campaign import Builder, Buzzer, Judge, Test, compiled_with  # noqa: E402
+from campaign import Builder, Buzzer, Judge, Test, compiled_with, loaded_hash  # noqa: E402
 from mutate import Unusable, apply, mutants  # noqa: E402
 from page import html, junit, write  # noqa: E402
-from report import HOLES, Report, explain, print_text  # noqa: E402
+from report import HOLES, Report, explain, print_text, read_reasons  # noqa: E402
 
+STOPPING = {signal.SIGINT, signal.SIGTERM}
 OK, USAGE, SURVIVORS, INTERRUPTED = 0, 2, 4, 5
 STATE = "adequacy.jsonl"
-KEPT = ("file", "build", "kind", "scenario", "variant", "plugin", "runs", "seed", "mutants",
-        "is_drawn")  # by --resume
+KEPT = ("file", "build", "kind", "scenario", "without", "variant", "plugin", "runs", "seed",
+        "mutants", "is_drawn")  # by --resume
 
 
 class Progress:
@@ -55,7 +57,8 @@ class Progress:
 
 
 class State:
-    """The file that --resume reads: the options, then a line for each mutant."""
+    """The file that --resume reads: the options and what is known of the unchanged file, then a
+    line for each mutant."""
 
     def __init__(self, folder):
         self.path = Path(folder) / STATE
@@ -84,16 +87,19 @@ class State:
             self.file.flush()
 
     def read(self):
-        """The head and the verdicts. Later verdicts are appended; a torn last line is dropped."""
+        """The head and the verdicts; None if there is nothing. A torn last line is dropped."""
         try:
-            text = self.path.read_bytes()
-            items = [json.loads(line) for line in text.split(b"\n")[:-1]]
-            head = items[0]["options"] and items[0]
-            os.truncate(self.path, text.rfind(b"\n") + 1)
-            self.file = open(self.path, "a", encoding="utf-8")
-        except (OSError, ValueError, IndexError, KeyError) as error:
-            raise Unusable(f"cannot resume from '{self.path}': {error}") from None
-        return head, {item.pop("number"): item for item in items[1:]}
+            self.text = self.path.read_bytes()
+            items = [json.loads(line) for line in self.text.split(b"\n")[:-1]]
+            return {name: items[0][name] for name in ("options", "inputs", "found")}, \
+                {item.pop("number"): item for item in items[1:]}
+        except (OSError, ValueError, LookupError):
+            return None, {}
+
+    def go_on(self):
+        """Later verdicts are appended."""
+        os.truncate(self.path, self.text.rfind(b"\n") + 1)
+        self.file = open(self.path, "a", encoding="utf-8")
 
 
 class Work:
@@ -105,11 +111,13 @@ class Work:
         self.twins = {}  # hash -> number
 
     def read(self):
-        options = self.options
         try:
-            self.text = Path(options.file).read_bytes()
+            self.text = Path(self.options.file).read_bytes()
         except OSError as error:
-            raise Unusable(f"cannot read '{options.file}': {error.strerror}") from None
+            raise Unusable(f"cannot read '{self.options.file}': {error.strerror}") from None
+
+    def parse(self):
+        options = self.options
         self.mutants, self.probes = mutants(options.file,
                                             compiled_with(options.build, options.file))
         if not self.mutants:
@@ -149,12 +157,12 @@ def read_options(words):
     parser.add_argument("file", nargs="?")
     for name in ("build", "out", "resume", "html", "junit", "explained"):
         parser.add_argument(f"--{name}")
-    for name in ("scenario", "variant", "plugin"):
+    for name in ("scenario", "without", "variant", "plugin"):
         parser.add_argument(f"--{name}", action="append", default=[])
     for name, default in (("runs", 10000), ("seed", 0), ("mutants", 0), ("time", 0),
                           ("jobs", os.cpu_count()), ("threshold", 100)):
         parser.add_argument(*["-j"][:name == "jobs"], f"--{name}", type=int, default=default)
-    for name in ("program", "test", "json", "quiet"):
+    for name in ("program", "test", "json", "quiet", "shared"):  # --shared: --explained, by files
         parser.add_argument(f"--{name}", nargs="?", const="yes")
     parser.add_argument("--buzzer", default="buzzer")
     options = parser.parse_args(words)
@@ -164,39 +172,71 @@ def read_options(words):
 
 
 def begin(options):
-    """The folder with its state, and what is known of an earlier session."""
-    if not options.resume:
-        folder = Path(options.out or f".buzzer/adequacy/{Path(options.file).name}")
+    """The folder with its state, and what is known of an earlier session with the same options."""
+    if options.resume:
+        state = State(options.resume)
+        if state.path.exists():
+            state.occupy()
+        head, verdicts = state.read()
+        if head is None:
+            raise Unusable(f"'{options.resume}' has no session to resume: it ended before the "
+                           "first mutant, or is of another version")
+        for name in KEPT:
+            setattr(options, name, head["options"][name])
+        return state, head, verdicts
+    name = f".buzzer/adequacy/{Path(options.file).name}"
+    for folder in [options.out] if options.out else (
+            name + (f"-{number}" if number > 1 else "") for number in itertools.count(1)):
         state = State(folder)
-        state.occupy()
-        return folder, state, None, {}
-    state = State(options.resume)
-    head, verdicts = state.read()
-    state.occupy()
-    for name in KEPT:
-        setattr(options, name, head["options"][name])
-    return Path(options.resume), state, head, verdicts
+        head, _ = state.read()
+        if head is None or head["options"] == kept(options):
+            state.occupy()
+            return state, *state.read()
+    raise Unusable(f"'{options.out}' has the results of other options; choose another folder, or "
+                   "remove it")
+
+
+def kept(options):
+    return {name: getattr(options, name) for name in KEPT}
+
+
+def prepare(options, state, head, work, judge, show):
+    """Builds the unchanged file and runs its campaigns, unless an earlier session did. Returns true
+    if its verdicts hold."""
+    show("the unchanged file ...")
+    work.read()
+    judge.build(work.text)
+    work.parse()
+    programs = [options.buzzer, *options.plugin] if options.kind == "plugin" else options.plugin
+    inputs = [hashlib.sha256(work.text).hexdigest(), judge.hash, *map(loaded_hash, programs)]
+    if head is not None and head["inputs"] == inputs and judge.restore(head["found"], options.jobs):
+        state.go_on()
+        return True
+    if options.resume:
+        raise Unusable(f"cannot resume from '{options.resume}': the file, its build or its "
+                       "campaigns have changed")
+    judge.prepare(work.probes, options, show)
+    state.begin({"options": kept(options), "inputs": inputs, "found": judge.as_dict()})
+    return False
 
 
 def run(options, progress):
     start = time.monotonic()
-    folder, state, head, verdicts = begin(options)
+    reasons = read_reasons(options.explained) if options.explained else []
+    state, head, verdicts = begin(options)
+    folder = state.path.parent
     work = Work(options, progress)
-    work.read()
     builder = Builder(options.file, options.build, folder / "work", options.kind == "plugin")
     runner = Test() if options.kind == "test" else \
         Buzzer(options.buzzer, options.kind == "plugin", options.plugin)
     judge = Judge(builder, runner)
-    progress.show("the unchanged file ...")
-    judge.prepare(work.text, work.probes, options)
-    own = {"options": {name: getattr(options, name) for name in KEPT},
-           "source": hashlib.sha256(work.text).hexdigest(), "code": judge.hash,
-           "digests": [campaign.digests for campaign in judge.campaigns]}
-    if head is not None and head != own:
-        raise Unusable(f"cannot resume from '{folder}': the file, its build or its campaigns "
-                       "have changed")
-    if head is None:
-        state.begin(own)
+    goes_on = prepare(options, state, head, work, judge, progress.show)
+    if head is not None and not options.resume and not options.quiet:
+        print(f"'{folder}' has {len(verdicts)} verdicts of an earlier session "
+              + ("with the same options" if goes_on else
+                 "of another file, build, campaign or Buzzer: they are replaced"),
+              file=sys.stderr)
+    verdicts = verdicts if goes_on else {}
     is_interrupted = False
     try:
         work.judge_all(judge, verdicts, state, start + options.time if options.time else None)
@@ -204,16 +244,15 @@ def run(options, progress):
         is_interrupted = True
     progress.end()
     settle(verdicts)
-    unused = explain(options.explained, work.text, work.mutants, verdicts) \
-        if options.explained else []
-    for line in unused:
-        print(f"buzzer adequacy: {line} explains no survivor", file=sys.stderr)
+    for line in explain(reasons, work.text, work.mutants, verdicts, options.shared):
+        print(f"buzzer adequacy: {line}", file=sys.stderr)
     report = Report(options.file, work.text, work.mutants, verdicts)
     report.campaigns, report.left_out, report.options = judge.campaigns, judge.left_out, options
-    report.is_drawn, report.has_marks = options.is_drawn, judge.has_marks
+    report.is_drawn, report.has_marks, report.folder = options.is_drawn, judge.has_marks, folder
     report.seconds, report.interrupted = round(time.monotonic() - start, 1), is_interrupted
-    report.exit_code = INTERRUPTED if is_interrupted else OK if \
-        100 * report.killed >= options.threshold * report.judged else SURVIVORS
+    least = options.threshold * (report.judged or not report.counts["explained"])  # none: no proof
+    report.exit_code = INTERRUPTED if is_interrupted else \
+        OK if 100 * report.killed >= least else SURVIVORS
     shutil.rmtree(builder.folder, ignore_errors=True)
     put(report, folder, options)
     if is_interrupted:
@@ -230,8 +269,8 @@ def put(report, folder, options):
         shutil.rmtree(survivors, ignore_errors=True)
         survivors.mkdir()
         for mutant in report.having(*HOLES):
-            name = f"{mutant.line}-{mutant.number}-{Path(options.file).name}"
-            (survivors / name).write_bytes(apply(report.text, mutant))
+            (survivors / report.name(mutant)).write_bytes(apply(report.text, mutant))
+        write(folder / "try", trial(options, folder))
         for path, text in ((options.html, html), (options.junit, junit)):
             if path:
                 write(path, text(report))
@@ -245,9 +284,29 @@ def put(report, folder, options):
                        f"{error.strerror}") from None
 
 
+def trial(options, folder):
+    """A script that runs a scenario on a survivor."""
+    out = (folder / "survivor").resolve().with_suffix(".so" if options.kind == "plugin" else "")
+    command = options.build.replace("{source}", '"$source"').replace("{out}", '"$out"')
+    paths = shlex.quote(str(Path(options.file).resolve().parent))
+    plugins = shlex.join(f"--plugin={path}" for path in options.plugin)
+    run_it = {"plugin": f'{shlex.quote(options.buzzer)} run "$@" {plugins} --plugin "$out"',
+              "program": f'"$out" run "$@" {plugins}', "test": '"$out"'}[options.kind]
+    return f"""#!/bin/sh
+# try SURVIVOR SCENARIO [OPTION...]: builds a survivor, and runs a scenario on it.
+source=$(realpath "$1") && shift && cd {shlex.quote(os.getcwd())} || exit
+export source out={shlex.quote(str(out))} CPATH={paths}:"$CPATH"
+{command} || exit
+exec {run_it}
+"""
+
+
 def settle(verdicts):
     """Of mutants with the same code, the first one is counted, whichever was judged."""
     twins = {}
+    for number in [number for number, verdict in verdicts.items()
+                   if verdict.get("of", number) not in verdicts]:  # interrupted
+        del verdicts[number]
     for number, verdict in verdicts.items():
         twins.setdefault(verdict.get("of", number), []).append(number)
     for judged, numbers in twins.items():
@@ -265,6 +324,7 @@ def main(words):
     process.begin()
     progress = Progress(options.quiet)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)  # adequacy.c has blocked them
         return run(options, progress)
     except Unusable as error:
         progress.end()
@@ -274,7 +334,7 @@ def main(words):
         return USAGE
     except KeyboardInterrupt:
         progress.end()
-        print("buzzer adequacy: interrupted", file=sys.stderr)
+        print("buzzer adequacy: interrupted before the first mutant was judged", file=sys.stderr)
         return INTERRUPTED
     finally:
         process.stop()

@@ -2,10 +2,11 @@
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import struct
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from mutate import Unusable, apply
@@ -14,7 +15,9 @@ from process import at_once, execute
 FIRST_RUNS = 200     # of every campaign, before the rest of any
 STEP_TIME_MS = 250   # of CPU time: a step of a run takes microseconds
 BUILD_SECONDS = 600
-LATE_FACTOR, LATE_MORE = 10, 20  # a campaign may take so many times what it takes unchanged
+LATE_FACTOR, LATE_MORE = 10, 20  # a campaign may use so many times what it takes unchanged
+ALL = "all"         # scenarios: a name for --scenario
+BROKEN = b"#error {source} is compiled\n"
 # Options of `run`: the first finding ends it, with no search for a smaller one.
 FIRST_FINDING = ("--no-shrink", "--shrink-steps=1", f"--step-time={STEP_TIME_MS}", "--json",
                  "--quiet")
@@ -84,8 +87,9 @@ class Builder:
         self.environment = {**os.environ, "CPATH": ":".join(filter(None, paths))}
 
     def build(self, name, text):
+        self.clean(name)
         folder = self.folder / name
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True)
         source, out = folder / self.source.name, folder / (self.source.stem + self.suffix)
         source.write_bytes(b'#line 1 "%s"\n' % str(self.source).encode() + text)
         command = self.command.replace("{source}", shlex.quote(str(source)))
@@ -114,7 +118,7 @@ class Campaign:
     runs: int
     digests: list = field(default_factory=lambda: ["", ""])
     reached: list = field(default_factory=lambda: [None, None])  # numbers of statements
-    seconds: list = field(default_factory=lambda: [60, 600])
+    seconds: list = field(default_factory=lambda: [60, 600])  # of CPU time, at most
 
     def range(self, part):
         first = min(FIRST_RUNS, self.runs)
@@ -141,6 +145,7 @@ class Outcome:
     runs: int = 0
     token: str = None
     digest: str = ""
+    is_late: bool = False
 
 
 class Buzzer:
@@ -178,13 +183,22 @@ class Buzzer:
                            "the plug-in has no variant that declares no fault")
         scenarios = {item["name"]: item["primitives"] for item in listing["scenarios"]}
         found = []
-        for words in [shlex.split(text) for text in options.scenario] or \
-                [[name] for name in scenarios]:
-            if not words or words[0] not in scenarios:
-                raise Unusable(f"no scenario '{' '.join(words)}'")
-            found += self.of_scenario(words, scenarios[words[0]], own, options.runs)
+        for text in options.scenario or [ALL]:
+            words = shlex.split(re.sub("--set[= ]+(?=order=|primitive=)", "--", text)) or [""]
+            name, fitting = words[0], []
+            for one in scenarios if name == ALL else [name]:
+                if one not in scenarios:
+                    raise Unusable(f"no scenario '{text}'")
+                fitting += self.of_scenario([one, *words[1:]], scenarios[one], own, options.runs)
+            if not fitting:
+                raise Unusable(f"--scenario '{text}': no variant fits")
+            found += fitting
+        unknown = set(options.without) - set(scenarios)
+        if unknown:
+            raise Unusable(f"--without: no scenario '{unknown.pop()}'")
+        found = [campaign for campaign in found if campaign.scenario not in options.without]
         if not found:
-            raise Unusable("no scenario fits the variant")
+            raise Unusable("--without leaves no campaign")
         return found
 
     @staticmethod
@@ -220,14 +234,22 @@ class Buzzer:
         if reached is not None:
             environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
         result = execute(command, campaign.seconds[part], env=environment)
-        return self.outcome(result, first), result.seconds
-
-    @staticmethod
-    def outcome(result, first):
         if result.is_late:
-            return Outcome("hang", "the campaign takes too long")
+            return late(f"{runs} runs take", campaign.seconds[part]), result.seconds
         documents = documents_in(result.out)
-        return outcome_of(documents[0], first) if documents else ended(result)
+        return outcome_of(documents[0], first) if documents else ended(result), result.seconds
+
+    def again(self, out, campaign):
+        """The command that repeats it, for people."""
+        words = self.words(out, "run", campaign.scenario, *campaign.options, "--order",
+                           campaign.order, "--variant", campaign.variant, "--primitive",
+                           campaign.primitive)
+        return shlex.join(map(str, ["buzzer", *words[1:]] if self.is_plugin else words))
+
+
+def late(what, seconds):
+    return Outcome("hang", f"{what} more than {seconds:.0f} s of CPU time, or are stuck",
+                   is_late=True)
 
 
 def ended(result):
@@ -280,7 +302,7 @@ class Test:
         outcomes = [outcome_of(document, 0) for document in documents_in(result.out)]
         done = next((outcome for outcome in outcomes if outcome.killer), None)
         if result.is_late:
-            done = Outcome("hang", "the test takes too long")
+            done = late("the test and its runs take", campaign.seconds[0])
         elif done is None and result.status != 0:
             done = Outcome("crash" if result.status < 0 else "test",
                            f"exit status {result.status}")
@@ -288,6 +310,9 @@ class Test:
             done = Outcome(runs=sum(outcome.runs for outcome in outcomes),
                            digest=" ".join(outcome.digest for outcome in outcomes))
         return done, result.seconds
+
+    def again(self, out, campaign):
+        return str(out)
 
 
 # --- judging --------------------------------------------------------------------------------------
@@ -302,22 +327,31 @@ class Judge:
         self.left_out = []     # (campaign, why): those that do not judge the original
         self.has_marks = False
 
-    def prepare(self, text, probes, options):
-        """Builds the original and runs its campaigns."""
+    def build(self, text):
+        """Builds the original."""
         original = self.builder.build("original", text)
         if original.out is None:
             raise Unusable(f"the unchanged file does not build:\n{original.log}")
+        if self.builder.build("broken", BROKEN + text).out is not None:
+            raise Unusable("--build makes {out} also of a file that has an error: does it compile "
+                           "{source}, and fail if that fails?")
         self.hash, self.original = original.hash, original.out
-        self.campaigns = self.runner.campaigns(original.out, options)
+
+    def prepare(self, probes, options, show):
+        """Runs the campaigns of the original."""
+        self.campaigns, self.left_out = self.runner.campaigns(self.original, options), []
         marked = self.builder.build("marked", probes) if probes else Built(None)
         self.has_marks = marked.out is not None
-        same = at_once(options.jobs, lambda campaign: self.baseline(
-            campaign, original.out, marked.out), self.campaigns)
-        if not all(same):  # the marks disturb it
+        done = []
+
+        def one(campaign, out=marked.out):
+            done.append(self.baseline(campaign, self.original, out))
+            show(f"the unchanged file: {len(done)} of {len(self.campaigns)} campaigns")
+            return done[-1]
+        if not all(at_once(options.jobs, one, self.campaigns)):  # the marks disturb it
             self.has_marks = False
-            self.left_out = []
-            at_once(options.jobs, lambda campaign: self.baseline(campaign, original.out, None),
-                    self.campaigns)
+            self.left_out, done = [], []
+            at_once(options.jobs, lambda campaign: one(campaign, None), self.campaigns)
         out_of = [campaign for campaign, _ in self.left_out]
         self.campaigns = [campaign for campaign in self.campaigns if campaign not in out_of]
         if not self.campaigns:
@@ -333,26 +367,46 @@ class Judge:
             outcome = None
             if marked is not None:
                 outcome, seconds = self.run_marked(campaign, part, marked)
-            if outcome is None or outcome.killer is not None or part == 0:
+            is_known = outcome is not None and (outcome.is_late or part and not outcome.killer)
+            if not is_known:
                 plain, seconds = self.runner.run(original, campaign, part)
                 if outcome is not None and plain.digest != outcome.digest:
                     return False
                 outcome = plain
-            if outcome.killer in ("step-limit", "not-judged"):
-                self.left_out.append((campaign, outcome.message))
+            if outcome.killer in ("step-limit", "not-judged") or outcome.is_late:
+                self.left_out.append((campaign, outcome.message + (
+                    "; --runs and smaller settings make it shorter" if outcome.is_late else "")))
                 return True
+            if outcome.killer == "error":
+                raise Unusable(f"{campaign.name()} does not run: {outcome.message}")
             if outcome.killer is not None:
                 raise Unusable(f"the campaign of the unchanged file fails: {campaign.name()}: "
-                               f"{outcome.killer}: {outcome.message}")
+                               f"{outcome.killer}: {outcome.message}\n"
+                               + (f"token   {outcome.token}\n" if outcome.token else "")
+                               + f"again   {self.runner.again(original, campaign)}")
             campaign.digests[part] = outcome.digest
             campaign.seconds[part] = LATE_FACTOR * seconds + LATE_MORE
         return True
+
+    def as_dict(self):
+        """What prepare() has found."""
+        return {"campaigns": [asdict(campaign) for campaign in self.campaigns],
+                "left_out": [[asdict(campaign), why] for campaign, why in self.left_out],
+                "has_marks": self.has_marks}
+
+    def restore(self, found, jobs):
+        """True if the first part of each campaign runs as it did."""
+        self.campaigns = [Campaign(**item) for item in found["campaigns"]]
+        self.left_out = [(Campaign(**item), why) for item, why in found["left_out"]]
+        self.has_marks = found["has_marks"]
+        return all(at_once(jobs, lambda campaign: campaign.digests[0] == self.runner.run(
+            self.original, campaign, 0)[0].digest, self.campaigns))
 
     def run_marked(self, campaign, part, marked):
         folder = self.builder.folder / "reached" / f"{id(campaign)}-{part}"
         folder.mkdir(parents=True, exist_ok=True)
         result = self.runner.run(marked, campaign, part, folder)
-        campaign.reached[part] = {int(name) for name in os.listdir(folder)}
+        campaign.reached[part] = sorted(int(name) for name in os.listdir(folder))
         shutil.rmtree(folder, ignore_errors=True)
         return result
 

@@ -87,8 +87,8 @@ class File:
         if errors:
             where = errors[0].location
             raise Unusable(f"libclang cannot read '{path}': {where.file}:{where.line}: "
-                           f"{errors[0].spelling}; it gets the options -I, -D, -std and the like "
-                           "of the build command")
+                           f"{errors[0].spelling}; it gets the options -I, -D and -std that stand "
+                           "beside {source} in --build, and the folders in the variable CPATH")
         self.tokens = [(token.extent.start.offset, token.extent.end.offset, token.spelling)
                        for token in self.unit.get_tokens(extent=self.unit.cursor.extent)
                        if token.kind != self.clang.TokenKind.COMMENT]
@@ -386,11 +386,11 @@ class Walk:
         start, end = self.file.range(condition)
         if not self.file.is_whole(start, end):
             return
-        text = self.file.text_of(start, end)  # stays, so that no variable becomes unused
+        text = self.file.text_of(start, end)  # its calls are made, and their results ignored
         if cursor.kind == self.kinds.IF_STMT:
-            self.add("condition", start, end, f"1 || ({text})", "the condition is always true",
+            self.add("condition", start, end, f"({text}) || 1", "the condition is always true",
                      statement)
-        self.add("condition", start, end, f"0 && ({text})", "the condition is never true",
+        self.add("condition", start, end, f"({text}) && 0", "the condition is never true",
                  statement)
 
     def literal(self, cursor, statement):

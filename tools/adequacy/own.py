@@ -23,6 +23,7 @@ import json
 import os
 import random
 import re
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -77,7 +78,7 @@ class Campaigns:
     def of(self, mutant):
         """All scenarios with their defaults, then the mutant's own list."""
         wanted = argparse.Namespace(variant=[mutant.get("variant", "buzzer")], scenario=[],
-                                    runs=self.options.runs)
+                                    without=[], runs=self.options.runs)
         found = self.runner.campaigns(self.original, wanted)
         wanted.scenario = [" ".join(f"--set {word}" if "=" in word else word
                                     for word in item.replace(",", " ").split())
@@ -193,8 +194,9 @@ def main(words):
     killed = judged = 0
     for path, commands in zip(paths, recipes):
         out = build / "adequacy" / path.name
+        shutil.rmtree(out, ignore_errors=True)
         status = adequacy.main([str(path), "--build", commands, "--program", "--out", str(out),
-                                "--explained", str(EXPLAINED),
+                                "--explained", str(EXPLAINED), "--shared",
                                 *(word for word in words if word not in files)])
         if status not in (0, 4):
             return status

@@ -1,6 +1,7 @@
 """What the mutants of a file have shown: as text and as JSON."""
 import math
 import re
+import shlex
 import textwrap
 from collections import Counter
 from pathlib import Path
@@ -10,49 +11,66 @@ from mutate import Unusable
 # The verdicts that are holes, in the order of the report: a title, and what to do.
 HOLES = {
     "not-executed": ("never executed",
-                     "No run of the campaigns gets to these lines: add a scenario that does."),
+                     "No run gets to these lines. Add settings or a scenario that does: --scenario "
+                     "all --scenario 'NAME --set ...'."),
     "no-difference": ("no difference in any run",
-                      "These were executed, and all runs have the digests that they had before. No "
-                      "scenario makes the change matter, or the change is equivalent. Think of a "
-                      "program that would notice, and add it."),
+                      "These lines were executed, and every run was the same, event by event, as "
+                      "without the change. Add settings in which it matters, or a scenario of your "
+                      "own: --scenario all --scenario 'NAME --set ...'."),
     "unnoticed": ("a difference that no oracle noticed",
-                  "The runs took another course, and nothing objected: add a claim, a check in the "
-                  "scenario, or a model. Both courses may be right."),
-    "unkilled": ("not noticed", "The test passes, and shows no digests of runs."),
+                  "Runs took another course, and no check of Buzzer (oracle) objected. Add a "
+                  "claim, a check in the scenario, or a model, unless both courses are right."),
+    "unkilled": ("not noticed", "The test passes, and shows no digests of runs, so Buzzer cannot "
+                 "tell whether the change made a difference."),
 }
 JUDGED = ("killed", *HOLES)
-APART = {"equivalent": "equivalent (the same machine code)", "duplicate": "duplicate",
-         "invalid": "invalid (not compiled)", "explained": "explained"}
+APART = {"equivalent": "equivalent (the machine code of the unchanged file)",
+         "duplicate": "duplicate (the machine code of another mutant)",
+         "invalid": "invalid (not compiled)", "explained": "explained (--explained)"}
 Z = 1.959964  # of 95 %
 
 
-def explain(path, text, mutants, verdicts):
-    """Takes survivors out that a file explains, in lines "SOURCE LINE | CHANGE | REASON"; a '*' of
-    the source line stands for anything. "FUNCTION() | not executed | REASON" explains all that no
-    run executes in a function, and "FUNCTION() | * | REASON" all survivors in it. Returns the lines
-    that explain no survivor."""
-    unused = []
-    rows = text.decode(errors="replace").splitlines()
-    for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), 1):
-        parts = [part.strip() for part in line.rsplit("|", 2)]
+def read_reasons(path):
+    """The lines "SOURCE LINE | CHANGE | REASON" of a file: the place, and the three parts."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise Unusable(f"cannot read '{path}': {error}") from None
+    reasons = []
+    for number, line in enumerate(lines, 1):
+        parts = [part.strip() for part in line.rsplit(" | ", 2)]
         if not line.strip() or line.startswith("#"):
             continue
         if len(parts) != 3:
             raise Unusable(f"{path}:{number}: not of the form 'SOURCE LINE | CHANGE | REASON'")
-        pattern = re.escape(parts[0]).replace(r"\*", ".*")
-        is_unreached = parts[1] == "not executed"
+        reasons.append((f"{path}:{number}", *parts))
+    return reasons
+
+
+def explain(reasons, text, mutants, verdicts, is_shared):
+    """Takes survivors out that have a reason; a '*' of the source line stands for anything.
+    "FUNCTION() | not executed | REASON" explains all that no run executes in a function, and
+    "FUNCTION() | * | REASON" all survivors in it. Returns what is wrong with reasons.
+    Shared ones are also for other files."""
+    wrong = []
+    rows = text.decode(errors="replace").splitlines()
+    for place, row, words, why in reasons:
+        pattern = re.escape(row).replace(r"\*", ".*")
+        is_unreached = words == "not executed"
         fitting = [mutant.number for mutant in mutants if
-                   (is_unreached or parts[1] in (mutant.words, "*")) and
-                   (parts[0] == f"{mutant.function}()" or not is_unreached and
+                   (is_unreached or words in (mutant.words, "*")) and
+                   (row == f"{mutant.function}()" or not is_unreached and
                     re.fullmatch(pattern, rows[mutant.line - 1].strip()))]
         kinds = ["not-executed"] if is_unreached else HOLES
         survivors = [one for one in fitting if verdicts.get(one, {}).get("verdict") in kinds]
         for one in survivors:
-            verdicts[one] = {**verdicts[one], "verdict": "explained", "why": parts[2]}
-        if fitting and not survivors and all(
+            verdicts[one] = {**verdicts[one], "verdict": "explained", "why": why}
+        if not fitting and not is_shared:
+            wrong.append(f"{place} fits no mutant: no line, or no change of it, is written so")
+        elif fitting and not survivors and all(
                 one in verdicts and verdicts[one]["verdict"] != "duplicate" for one in fitting):
-            unused.append(f"{path}:{number}")
-    return unused
+            wrong.append(f"{place} explains no survivor")
+    return wrong
 
 
 def wilson(killed, judged):
@@ -83,7 +101,7 @@ class Report:
         # Set by the command.
         self.campaigns, self.left_out, self.options = [], [], None
         self.seconds, self.interrupted, self.exit_code = 0, False, 0
-        self.is_drawn, self.has_marks = False, True
+        self.is_drawn, self.has_marks, self.folder = False, True, None
 
     @property
     def interval(self):
@@ -91,6 +109,15 @@ class Report:
 
     def verdict(self, mutant):
         return self.verdicts.get(mutant.number, {"verdict": "not-judged"})
+
+    def twin(self, mutant):
+        """The verdict, also of a duplicate."""
+        verdict = self.verdict(mutant)
+        return self.verdicts[verdict["of"]] if "of" in verdict else verdict
+
+    def name(self, mutant):
+        """Of its file in survivors/."""
+        return f"{mutant.line}-{mutant.number}-{Path(self.file).name}"
 
     def having(self, *names):
         return [mutant for mutant in self.mutants if self.verdict(mutant)["verdict"] in names]
@@ -144,7 +171,8 @@ def print_text(report, out):
                                  break_long_words=False) or [""]:
             print(row, file=out)
     line(f"{report.file}: {plural(len(report.mutants), 'mutant')}, each the file with one small "
-         f"change; {plural(len(report.campaigns), 'campaign')}")
+         "change in a function (no macro, no included file); "
+         f"{plural(len(report.campaigns), 'campaign')}")
     line(f"score: {report.score_text()}", "  ")
     if report.apart_text():
         line(f"not counted: {report.apart_text()}", "  ")
@@ -160,10 +188,6 @@ def print_text(report, out):
     if not report.has_marks:
         line("The file does not build with a mark at each statement, so survivors that no run "
              "executes are among those without a difference.")
-    if report.having(*HOLES):
-        line()
-        line("Runs are deterministic. So a survivor with the same digests made no difference at all "
-             "in these runs, which other mutation tools cannot tell.")
     for name, (title, advice) in HOLES.items():
         survivors = report.having(name)
         if survivors:
@@ -171,6 +195,7 @@ def print_text(report, out):
             line(f"{plural(len(survivors), 'survivor')}: {title}")
             line(advice)
             (print_lines if name == "not-executed" else print_changes)(report, survivors, out)
+    print_next(report, line, out)
     print_invalid(report, line)
 
 
@@ -191,6 +216,26 @@ def print_changes(report, mutants, out):
             print(f"  - {row}", file=out)
         for row in new:
             print(f"  + {row}", file=out)
+
+
+def print_next(report, line, out):
+    survivors = report.having(*HOLES)
+    line()
+    if not survivors:
+        line("No mutant that was judged survives." if report.judged else "No mutant was judged.")
+        return
+    first, folder = survivors[0], shlex.quote(str(report.folder))
+    line("To try a change to the campaigns on one survivor, in seconds:")
+    words = "" if report.options.kind == "test" else " SCENARIO [OPTION...]"
+    print(f"  sh {folder}/try {folder}/survivors/{report.name(first)}{words}", file=out)
+    rows = report.text.decode(errors="replace").splitlines()
+    lines = [(f"  {mutant.function}() | not executed" if
+              report.verdict(mutant)["verdict"] == "not-executed" else
+              f"  {rows[mutant.line - 1].strip()} | {mutant.words}") + " | REASON"
+             for mutant in survivors]
+    line("A survivor is all right if no caller can tell it from the original. Then put its line "
+         "into a FILE, with your reason. With --explained FILE, it is not counted:")
+    print(*dict.fromkeys(lines), sep="\n", file=out)
 
 
 def print_invalid(report, line):

@@ -76,9 +76,11 @@ static const struct bz_option options[] = {
      offsetof(struct adequacy, is_test), .is_stored = true},
     {"scenario", "SCENARIO",
      "Run this scenario, with the options of 'buzzer run' behind its name: --scenario 'contended "
-     "--order fifo'. May be given several times (default: every scenario that fits, with every "
-     "primitive, in both orders)",
+     "--order fifo'. May be given several times. 'all' is every scenario that fits, with every "
+     "primitive, in both orders (default)",
      BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = keep},
+    {"without", "SCENARIO", "Leave this scenario out; may be given several times", BZ_OPTION_PARSED,
+     .is_stored = true, .is_repeatable = true, .parse = keep},
     {"variant", "V",
      "Implementation under test; may be given several times (default: every one in {out} that "
      "declares no fault)",
@@ -101,8 +103,9 @@ static const struct bz_option options[] = {
     {"explained", "FILE",
      "Survivors that are all right and not counted, one a line: SOURCE LINE | CHANGE | REASON",
      BZ_OPTION_TEXT, offsetof(struct adequacy, explained)},
-    {"out", "DIR", "Folder of the results (default .buzzer/adequacy/FILE.c)", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, out), .is_stored = true},
+    {"out", "DIR",
+     "Folder of the results (default .buzzer/adequacy/FILE.c, with a number for other options)",
+     BZ_OPTION_TEXT, offsetof(struct adequacy, out), .is_stored = true},
     {"resume", "DIR", "Continue what was interrupted, whose results are in DIR", BZ_OPTION_TEXT,
      offsetof(struct adequacy, resume)},
     {"html", "FILE", "Write a page with the source, coloured by what survived", BZ_OPTION_TEXT,
@@ -158,6 +161,7 @@ static int start(const struct adequacy *adequacy, const char *command) {
     const char *words[WORDS_MAX + 2 * WORDS_BEFORE] = {"python3", "-c", starter};
     char program[PATH_MAX] = "";
     size_t count = 3;
+    sigset_t stopping;
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     for (const struct bz_embedded *script = bz_adequacy_scripts; script->name != NULL; script++) {
         words[count++] = script->name;
@@ -172,6 +176,10 @@ static int start(const struct adequacy *adequacy, const char *command) {
     count += adequacy->repeated_count;
     words[count++] = "--";
     words[count] = adequacy->file;
+    sigemptyset(&stopping); /* until the scripts can end in order */
+    sigaddset(&stopping, SIGINT);
+    sigaddset(&stopping, SIGTERM);
+    sigprocmask(SIG_BLOCK, &stopping, NULL);
     bz_watchdog_end(); /* python3 would inherit the timer, and die of it */
     execvp(words[0], (char *const *)(uintptr_t)words);
     return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
@@ -188,7 +196,7 @@ int bz_command_adequacy(int argc, char **argv) {
     const struct bz_syntax syntax = {
         .options = options,
         .target = &adequacy,
-        .args_doc = "FILE.c",
+        .args_doc = "[FILE.c]",
         .arguments = &adequacy.file,
         .arguments_max = 1,
         .check = check,
@@ -196,7 +204,7 @@ int bz_command_adequacy(int argc, char **argv) {
                "these mutants, and runs the campaigns of a pipeline on it. A mutant that survives "
                "shows what the campaigns would miss. Exit status: 0 every mutant that is not "
                "equivalent is killed, or --threshold percent, 2 usage, or the unchanged file does "
-               "not build or fails, 4 mutants survive, 5 interrupted."};
+               "not build or fails, 4 mutants survive, or none was judged, 5 interrupted."};
     (void)bz_options_parse(&syntax, argc, argv);
     return start(&adequacy, argv[0]);
 }
