@@ -3,6 +3,45 @@ import asyncio
 import gc
 
 
+async def woken(permits):
+    """A task that was woken to the one permit, and has not resumed."""
+    await permits.acquire()
+    waiter = asyncio.ensure_future(permits.acquire())
+    await asyncio.sleep(0)
+    permits.release()
+    return waiter
+
+
+async def waits(condition):
+    async with condition:
+        await condition.wait()
+
+
+async def ends_cancelled(task):
+    await asyncio.wait([task])
+    print("the task", "was cancelled" if task.cancelled() else task.result())
+    return task.cancelled()
+
+
+async def sleeps_on(task):
+    """Whether the task that should have been woken has not been."""
+    _, pending = await asyncio.wait([task], timeout=0.1)
+    print("the next waiter", "sleeps" if pending else "was woken")
+    return bool(pending)
+
+
+async def leaves_by_close(permits):
+    """A woken waiter leaves by close(), not by a cancel: whether the next one sleeps on."""
+    await permits.acquire()
+    waiter = permits.acquire()
+    waiter.send(None)
+    second = asyncio.ensure_future(permits.acquire())
+    await asyncio.sleep(0)
+    permits.release()
+    waiter.close()
+    return await sleeps_on(second)
+
+
 async def barrier_cancelled():
     """A barrier of three lets two through: a waiter that was cancelled counts until it resumes."""
     barrier = asyncio.Barrier(3)
@@ -33,10 +72,7 @@ async def barrier_index():
 async def bounded_stranger():
     """A stranger's release is accepted while a woken waiter has not resumed (since 3.10.8)."""
     semaphore = asyncio.BoundedSemaphore(1)
-    await semaphore.acquire()
-    waiter = asyncio.ensure_future(semaphore.acquire())
-    await asyncio.sleep(0)
-    semaphore.release()
+    waiter = await woken(semaphore)
     try:
         semaphore.release()  # nobody holds a permit
     except ValueError:
@@ -50,11 +86,7 @@ async def bounded_stranger():
 async def condition_message():
     """A cancel of Condition.wait() loses its message, if it comes as the lock is taken again."""
     condition = asyncio.Condition()
-
-    async def waits():
-        async with condition:
-            await condition.wait()
-    task = asyncio.ensure_future(waits())
+    task = asyncio.ensure_future(waits(condition))
     await asyncio.sleep(0)
     await condition.acquire()
     condition.notify()
@@ -74,10 +106,7 @@ async def condition_message():
 async def flag_stuck():
     """A woken waiter is cancelled, and the semaphore is stuck although a permit is free (gh-90155)."""
     semaphore = asyncio.Semaphore(1)
-    await semaphore.acquire()
-    waiter = asyncio.ensure_future(semaphore.acquire())
-    await asyncio.sleep(0)
-    semaphore.release()
+    waiter = await woken(semaphore)
     waiter.cancel()
     await asyncio.wait([waiter])
     try:
@@ -131,33 +160,18 @@ async def group_swallow():
     for _ in range(3):
         await asyncio.sleep(0)
     task.cancel()
-    await asyncio.wait([task])
-    print("the task", "was cancelled" if task.cancelled() else task.result())
-    return not task.cancelled()
+    return not await ends_cancelled(task)
 
 
 async def lock_close():
     """A woken waiter leaves by close(), not by a cancel, and the lock is lost to the others."""
-    lock = asyncio.Lock()
-    await lock.acquire()
-    waiter = lock.acquire()
-    waiter.send(None)
-    second = asyncio.ensure_future(lock.acquire())
-    await asyncio.sleep(0)
-    lock.release()
-    waiter.close()
-    _, pending = await asyncio.wait([second], timeout=0.1)
-    print("the next waiter", "sleeps" if pending else "has it")
-    return bool(pending)
+    return await leaves_by_close(asyncio.Lock())
 
 
 async def locked_window():
     """A lock that was released to a waiter says that it is free, and is not (gh-138121)."""
     lock = asyncio.Lock()
-    await lock.acquire()
-    waiter = asyncio.ensure_future(lock.acquire())
-    await asyncio.sleep(0)
-    lock.release()
+    waiter = await woken(lock)
     says_free = not lock.locked()
     newcomer = asyncio.ensure_future(lock.acquire())
     await waiter
@@ -169,18 +183,12 @@ async def locked_window():
 async def notify_lost():
     """A notified waiter is cancelled, and nobody else is notified (gh-112202)."""
     condition = asyncio.Condition()
-
-    async def waits():
-        async with condition:
-            await condition.wait()
-    first, second = asyncio.ensure_future(waits()), asyncio.ensure_future(waits())
+    first, second = (asyncio.ensure_future(waits(condition)) for _ in range(2))
     await asyncio.sleep(0)
     async with condition:
         condition.notify(1)
         first.cancel()
-    _, pending = await asyncio.wait([first, second], timeout=0.1)
-    print("the second waiter", "sleeps" if pending else "was notified")
-    return bool(pending)
+    return await sleeps_on(second)
 
 
 async def one_wake():
@@ -220,26 +228,13 @@ async def queue_barge():
 
 async def semaphore_close():
     """A woken waiter leaves by close(), not by a cancel, and the semaphore is lost to the others."""
-    semaphore = asyncio.Semaphore(1)
-    await semaphore.acquire()
-    waiter = semaphore.acquire()
-    waiter.send(None)
-    second = asyncio.ensure_future(semaphore.acquire())
-    await asyncio.sleep(0)
-    semaphore.release()
-    waiter.close()
-    _, pending = await asyncio.wait([second], timeout=0.1)
-    print("the next waiter", "sleeps" if pending else "has it")
-    return bool(pending)
+    return await leaves_by_close(asyncio.Semaphore(1))
 
 
 async def semaphore_locked():
     """locked() of a semaphore is false, although an acquire() would wait (gh-97028)."""
     semaphore = asyncio.Semaphore(1)
-    await semaphore.acquire()
-    waiter = asyncio.ensure_future(semaphore.acquire())
-    await asyncio.sleep(0)
-    semaphore.release()
+    waiter = await woken(semaphore)
     locked = semaphore.locked()
     late = asyncio.ensure_future(semaphore.acquire())
     await asyncio.sleep(0)
@@ -293,9 +288,7 @@ async def timeout_baseline():
     task = asyncio.ensure_future(body())
     await asyncio.sleep(0)
     task.cancel()
-    await asyncio.wait([task])
-    print("the task", "was cancelled" if task.cancelled() else task.result())
-    return task.cancelled()
+    return await ends_cancelled(task)
 
 
 async def timeout_swallow():
@@ -307,10 +300,7 @@ async def timeout_swallow():
                 await asyncio.sleep(5)
         except TimeoutError:
             return f"TimeoutError; cancelling() = {asyncio.current_task().cancelling()}"
-    task = asyncio.ensure_future(body())
-    await asyncio.wait([task])
-    print("the task", "was cancelled" if task.cancelled() else task.result())
-    return not task.cancelled()
+    return not await ends_cancelled(asyncio.ensure_future(body()))
 
 
 async def wait_for_lost_exception():
@@ -373,6 +363,4 @@ async def wait_for_swallow():
     await asyncio.sleep(0)
     inner.set_result(None)
     task.cancel()
-    await asyncio.wait([task])
-    print("the task", "was cancelled" if task.cancelled() else task.result())
-    return not task.cancelled()
+    return not await ends_cancelled(task)
