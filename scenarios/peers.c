@@ -20,6 +20,7 @@ enum act {
     UNCANCELS_TASK,
     WATCHES,
     FORGETS,
+    CALLS_SOON,
     HIRES,
     ACTS,
 };
@@ -46,6 +47,14 @@ struct watch {
     bool is_set; /* it has to run, unless it is removed */
 };
 
+/* A function that the loop calls in a step of its own (bz_loop_call_soon()). */
+struct call {
+    struct bz_handle handle;
+    struct bz_peers *peers;
+    uint32_t number;
+    bool is_due;
+};
+
 struct peer {
     struct bz_peers *peers;
     struct bz_member member;
@@ -53,6 +62,7 @@ struct peer {
     struct target ends;
     struct target completes;
     struct watch watches[WATCHES_OF_EACH];
+    struct call call;
     const struct peer *joins;
     uint32_t index;
     uint32_t redirected; /* cancels */
@@ -70,7 +80,9 @@ struct peer {
 
 struct bz_peers {
     struct bz_world *world;
-    uint64_t values; /* given to futures */
+    uint64_t values;      /* given to futures */
+    uint32_t calls;       /* of functions, by number */
+    uint32_t latest_call; /* the last one that was made */
     uint32_t errands;
     uint32_t count;
     struct peer peers[];
@@ -234,6 +246,31 @@ static void forget(struct peer *self) {
     bool is_removed = bz_future_remove_callback(&chosen->callback);
     expect(self->peers, is_removed == is_waiting, "a wrong answer to the removal of a callback");
     chosen->is_set &= !is_removed;
+}
+
+static void call_is_made(struct bz_handle *handle) {
+    struct call *call = bz_container_of(handle, struct call, handle);
+    struct bz_peers *peers = call->peers;
+    bool has_order = bz_judge_order(peers->world->judge) == BZ_ORDER_FIFO;
+    expect(peers, call->is_due, "a function was called twice, or without a request");
+    expect(peers, !has_order || call->number > peers->latest_call, "functions ran out of order");
+    peers->latest_call = call->number;
+    call->is_due = false;
+}
+
+static void call_soon(struct peer *self) {
+    struct bz_world *world = self->peers->world;
+    struct call *call = &self->call;
+    if (call->is_due) {
+        return;
+    }
+    bz_world_may_refuse(world, true);
+    call->is_due = bz_loop_call_soon(world->loop, &call->handle, call_is_made);
+    bz_world_may_refuse(world, false);
+    expect(self->peers, call->is_due || bz_world_has_refused_memory(world),
+           "a call was refused, although there is memory");
+    call->peers = self->peers;
+    call->number = ++self->peers->calls;
 }
 
 /* A callback that was removed leaves its slot in the ready queue to others. */
@@ -400,6 +437,9 @@ static enum bz_status act(struct peer *self) {
     case FORGETS:
         forget(self);
         return BZ_OK;
+    case CALLS_SOON:
+        call_soon(self);
+        return BZ_OK;
     case HIRES:
         hire(self);
         return BZ_OK;
@@ -484,6 +524,7 @@ uint32_t bz_peers_finish(const struct bz_peers *peers) {
         for (uint32_t number = 0; number < WATCHES_OF_EACH; number++) {
             expect(peers, !peer->watches[number].is_set, "a callback never ran");
         }
+        expect(peers, !peer->call.is_due, "a function was never called");
         freed += peer->is_freed;
     }
     return freed;
