@@ -77,6 +77,8 @@ static bool fingerprint(void *source, uint64_t *print) {
     return bz_image_fingerprint(native->world.loop, print);
 }
 
+#define BLOCKS_OF_LOOP 2u /* of an empty one: its queue and its heap */
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static struct bz_loop *new_loop(const struct bz_loop_config *config) {
@@ -146,6 +148,7 @@ void bz_world_drop_stacks(struct bz_world *world) {
 void bz_world_begin(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bz_loop_reset(world->loop);
+    BZ_CHECK(bz_mem_live_blocks(world->loop->mem) == BLOCKS_OF_LOOP);
     bz_loop_set_rules(world->loop, world->variant->rules);
     bz_native_observe(native);
     native->outside_is_past = true;

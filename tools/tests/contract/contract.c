@@ -163,7 +163,7 @@ static const struct bz_variant contract = {
     .queue = &queue_ops,
     .pool = &pool_ops,
     .deferred = &deferred_ops,
-    .scope = &scope_ops,
+    .scope = &bz_timeout_scope_ops,
 #else
     },
 #endif
