@@ -127,7 +127,8 @@ void bz_checker_spawn(struct bz_checker *checker, struct bz_scene *scene,
                       struct bz_task *const *tasks, uint32_t task_count);
 
 /* So many tasks that complete, cancel, join and watch each other, compared with a model of tasks
- * and futures (peers.c). NULL: none. The second, in `finish`, returns how many tasks were freed. */
+ * and futures (runtime/peers.c). NULL: none. The second, in `finish`, returns how many tasks were
+ * freed. */
 struct bz_peers *bz_peers_spawn(struct bz_world *world, int64_t count);
 uint32_t bz_peers_finish(const struct bz_peers *peers);
 

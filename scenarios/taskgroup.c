@@ -6,7 +6,7 @@
  *
  * With `body` the parent's body may wait or fail as well, or the group is cancelled from outside.
  * Sitters wait until they are cancelled: if nothing else can run, the group owes them that, or the
- * host cancels the parent. Peers run beside the group (peers.c). */
+ * host cancels the parent. Peers run beside the group (runtime/peers.c). */
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/rules.h"
