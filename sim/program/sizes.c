@@ -70,7 +70,7 @@ bool bz_sizes_check(const struct bz_scenario *scenario, char *error, size_t erro
 
 const struct bz_size *bz_sizes_of(const struct bz_scenario *scenario, uint32_t index) {
     for (const struct bz_size *size = scenario->sizes; size != NULL && size->name != NULL; size++) {
-        if (param_of(scenario, size) == &scenario->params[index]) {
+        if (strcmp(size->name, scenario->params[index].name) == 0) {
             return size;
         }
     }
@@ -127,6 +127,17 @@ static void keep_limit(const struct bz_program *program, struct bz_program *draw
     }
 }
 
+/* Without the file if there is none: it is most of a program. */
+static void copy_unmeasured(const struct bz_program *program, struct bz_program *copy) {
+    memcpy(copy, program, offsetof(struct bz_program, args.file_name));
+    if (program->args.file_digest != 0) {
+        copy->args = program->args;
+    }
+    copy->answers = program->answers;
+    copy->profile.steps = 0;
+    copy->pinned = program->pinned;
+}
+
 /* In a large draw, nothing is below its default: a long run should have something to show. */
 static int64_t draw_value(const struct bz_size *size, int64_t usual, bool is_large,
                           struct bz_pcg32 *pcg) {
@@ -142,8 +153,7 @@ void bz_sizes_draw_number(const struct bz_program *program, uint64_t number,
     bool has_bound = program->starvation_bound != BZ_STARVATION_BOUND_DEFAULT;
     bool is_limited = is_at_limit(program);
     struct bz_pcg32 pcg;
-    *drawn = *program;
-    drawn->profile.steps = 0;
+    copy_unmeasured(program, drawn);
     bz_pcg32_seed(&pcg, bz_seed_mix(number), STREAM);
     for (const struct bz_size *size = scenario->sizes; size->name != NULL; size++) {
         const struct bz_param *param = param_of(scenario, size);
@@ -273,8 +283,7 @@ bool bz_sizes_are_tail(const struct bz_program *program, uint64_t seed) {
 static void draw_tail(const struct bz_program *program, uint64_t seed, struct bz_program *drawn) {
     const struct bz_scenario *scenario = program->scenario;
     struct bz_pcg32 pcg;
-    *drawn = *program;
-    drawn->profile.steps = 0;
+    copy_unmeasured(program, drawn);
     bz_pcg32_seed(&pcg, bz_seed_mix(seed), TAIL_STREAM);
     for (uint32_t index = 0; scenario->params[index].name != NULL; index++) {
         const struct bz_size *size = bz_sizes_of(scenario, index);
