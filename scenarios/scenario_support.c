@@ -110,10 +110,14 @@ void bz_scene_spawn_members(struct bz_world *world, struct bz_member *members, i
 
 /* --- the canceller ---------------------------------------------------------------------------- */
 
+static uint32_t some_of(uint32_t first, uint32_t count) {
+    return count - first < 64 ? count - first : 64;
+}
+
 /* Of the tasks from `first` on, at most 64, those inside one of `ops`, as bits. */
 static uint64_t inside(struct bz_world *world, struct bz_task *const *tasks, uint32_t first,
                        uint32_t count, uint32_t ops) {
-    uint32_t some = count - first < 64 ? count - first : 64;
+    uint32_t some = some_of(first, count);
     uint64_t set = 0;
     for (; ops != 0; ops &= ops - 1) {
         enum bz_op op = (enum bz_op)__builtin_ctz(ops);
@@ -125,13 +129,19 @@ static uint64_t inside(struct bz_world *world, struct bz_task *const *tasks, uin
 struct bz_task *bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks,
                                      uint32_t count, uint32_t ops) {
     uint32_t candidates = 0;
+    uint64_t favoured = 0; /* those that were woken, by their place among the candidates */
     for (uint32_t first = 0; first < count; first += 64) {
-        candidates += (uint32_t)__builtin_popcountll(inside(world, tasks, first, count, ops));
+        uint64_t woken = bz_world_woken(world, tasks + first, some_of(first, count));
+        for (uint64_t set = inside(world, tasks, first, count, ops); set != 0; set &= set - 1) {
+            bool is_woken = (woken >> __builtin_ctzll(set) & 1u) != 0;
+            favoured |= candidates < 64 ? (uint64_t)is_woken << candidates : 0;
+            candidates++;
+        }
     }
     if (candidates == 0) {
         return NULL;
     }
-    uint64_t skip = bz_world_draw(world, "victim", candidates);
+    uint64_t skip = bz_world_draw_favoured(world, "victim", candidates, favoured);
     for (uint32_t first = 0; first < count; first += 64) {
         for (uint64_t set = inside(world, tasks, first, count, ops); set != 0; set &= set - 1) {
             if (skip-- == 0) {

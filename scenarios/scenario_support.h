@@ -109,7 +109,8 @@ struct bz_canceller *bz_canceller_spawn(struct bz_world *world, struct bz_task *
                                         int64_t strikes);
 
 /* Cancels one of `tasks`, drawn as "victim" among those suspended inside one of `ops`, which are
- * bits 1 << enum bz_op, and returns it. If there is none, nothing is drawn: NULL. */
+ * bits 1 << enum bz_op, and returns it. The draw favours those that were woken and have not
+ * resumed. If there is none, nothing is drawn: NULL. */
 struct bz_task *bz_cancel_one_inside(struct bz_world *world, struct bz_task *const *tasks,
                                      uint32_t count, uint32_t ops);
 

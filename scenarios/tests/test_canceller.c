@@ -13,6 +13,7 @@
 /* Draws what a test wants to be drawn; else default. */
 static uint64_t drawn;
 static uint64_t drawn_below;
+static uint64_t drawn_favoured; /* what the canceller favours, as bits */
 
 static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
                            uint32_t step) {
@@ -20,6 +21,7 @@ static uint64_t fixed_draw(void *state, enum bz_choice_kind kind, const struct b
     (void)kind;
     (void)step;
     drawn_below = draw->bound;
+    drawn_favoured = draw->favoured;
     return drawn;
 }
 
@@ -68,6 +70,7 @@ static void expect_victim(uint32_t count, uint32_t every, uint64_t number) {
     drawn_below = 0;
     bz_cancel_one_inside(crowd.world, crowd.tasks, count, 1u << BZ_OP_ACQUIRE);
     cr_assert_eq(drawn_below, count / every);
+    cr_assert_eq(drawn_favoured, 0);
     for (uint32_t index = 0; index < count; index++) {
         bool is_victim = index + 1 == (number + 1) * every;
         cr_assert_eq(bz_task_cancelling(crowd.tasks[index]), is_victim, "%u of %u, task %u",
@@ -95,6 +98,24 @@ Test(canceller, draws_nothing_where_nobody_waits) {
     bz_cancel_one_inside(crowd.world, crowd.tasks, crowd.count, 1u << BZ_OP_ACQUIRE);
     cr_assert_eq(drawn_below, 0);
     bz_world_destroy(crowd.world);
+}
+
+/* The first `count` of those that wait are woken, and have not resumed. */
+Test(canceller, favours_those_that_were_woken) {
+    static const uint32_t counts[] = {1, 2, 63, 64, 65, 128};
+    for (size_t index = 0; index < sizeof counts / sizeof counts[0]; index++) {
+        struct crowd crowd;
+        gather(&crowd, TASKS_MAX, 1);
+        struct bz_semaphore *semaphore = crowd.sut.instance;
+        for (uint32_t count = 0; count < counts[index]; count++) {
+            cr_assert_eq(bz_semaphore_release(semaphore), BZ_OK);
+        }
+        bz_cancel_one_inside(crowd.world, crowd.tasks, crowd.count, 1u << BZ_OP_ACQUIRE);
+        cr_assert_eq(drawn_below, TASKS_MAX);
+        cr_assert_eq(drawn_favoured,
+                     counts[index] < 64 ? (UINT64_C(1) << counts[index]) - 1 : UINT64_MAX);
+        bz_world_destroy(crowd.world);
+    }
 }
 
 Test(canceller, a_set_has_at_most_64_tasks, .signal = SIGABRT) {

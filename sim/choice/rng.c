@@ -7,6 +7,7 @@
 #define SOON_LOG2_MAX 4u
 #define BIASED_OF_8 3u
 #define AIMED_OF 3u
+#define FAVOURS_OF 4u /* all seeds but one of so many */
 #define PATIENCE 8u
 #define HOLD_LOG2_COUNT 4u /* 2 to 16 steps */
 #define PAUSE_MAX 4u
@@ -19,6 +20,7 @@ void bz_rng_seed(struct bz_rng *rng, uint64_t seed) {
         bz_pcg32_seed(&rng->streams[stream], mixed, stream);
     }
     rng->bias = BZ_BIAS_NONE;
+    rng->favours = bz_seed_mix(mixed) % FAVOURS_OF != 0;
     rng->is_aimed = false;
     rng->holds = false;
     rng->rushed = 0;
@@ -182,18 +184,36 @@ bool bz_rng_jump(void *state, uint32_t step) {
     return true;
 }
 
-uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
-                     uint32_t step) {
-    struct bz_rng *rng = state;
-    struct bz_pcg32 *stream = &rng->streams[kind];
-    uint64_t drawn = bz_pcg32_below64(stream, draw->bound);
-    (void)step;
+static uint64_t draw_biased(struct bz_rng *rng, struct bz_pcg32 *stream, uint64_t bound) {
+    uint64_t drawn = bz_pcg32_below64(stream, bound);
     if (rng->bias == BZ_BIAS_NONE) {
         return drawn;
     }
     if (rng->bias == BZ_BIAS_SAME) {
         uint64_t share = rng->share;
-        return (draw->bound >> 32u) * share + ((draw->bound & UINT32_MAX) * share >> 32u);
+        return (bound >> 32u) * share + ((bound & UINT32_MAX) * share >> 32u);
     }
-    return bz_rng_of_two(stream, draw->bound, drawn, rng->bias == BZ_BIAS_SMALL);
+    return bz_rng_of_two(stream, bound, drawn, rng->bias == BZ_BIAS_SMALL);
+}
+
+/* The drawn value if it is favoured, else another one that is. */
+static uint64_t favoured_of(uint64_t favoured, uint64_t drawn) {
+    if (drawn < 64 && (favoured >> drawn & 1u) != 0) {
+        return drawn;
+    }
+    for (uint64_t skip = drawn % (unsigned)__builtin_popcountll(favoured); skip > 0; skip--) {
+        favoured &= favoured - 1;
+    }
+    return (uint64_t)__builtin_ctzll(favoured);
+}
+
+uint64_t bz_rng_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
+                     uint32_t step) {
+    struct bz_rng *rng = state;
+    uint64_t drawn = draw_biased(rng, &rng->streams[kind], draw->bound);
+    (void)step;
+    if (draw->favoured == 0 || !rng->favours) {
+        return drawn;
+    }
+    return favoured_of(draw->favoured, drawn);
 }

@@ -18,6 +18,9 @@
  * Once in a run, a step of such a task is put off because no waiter is woken (not under `delay`).
  * Runs of programs without such tasks are not changed.
  *
+ * A program may say which values of a draw matter most: its canceller favours the tasks that were
+ * woken. Three of four seeds draw one of these, also under `random`.
+ *
  * The rate of clock jumps is also drawn per seed. After DENSE_JUMPS jumps, they are as rare as
  * under `random`: if the clock ran ahead forever, timeouts would expire before any task had moved,
  * which is not fair. In 3 of 8 seeds, draws of data and delays are biased.
@@ -53,6 +56,7 @@ struct bz_rng {
     uint32_t dense_jumps; /* to come */
     bool has_struck;      /* the gap before the first cancel was drawn */
     enum bz_bias bias;
+    bool favours;      /* draws what the program favours */
     uint32_t share;    /* BZ_BIAS_SAME: of the bound, in units of 2^-32 */
     bool is_aimed;     /* at the window `woken` */
     uint32_t patience; /* points for which an aimed cancel that is due still waits */

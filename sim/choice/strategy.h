@@ -47,7 +47,8 @@ struct bz_cancel_candidate {
 
 /* A draw of data, or of a delay. */
 struct bz_draw {
-    uint64_t bound; /* exclusive; at least 1 */
+    uint64_t bound;    /* exclusive; at least 1 */
+    uint64_t favoured; /* values below 64 that matter most here, as bits; 0: none is known */
     const char *label;
     uint32_t owner; /* task that draws; 0: none */
     uint32_t nth;   /* number of its draw */

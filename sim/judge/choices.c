@@ -235,15 +235,19 @@ static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
 }
 
 static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const char *label,
-                     uint64_t bound) {
+                     uint64_t bound, uint64_t favoured) {
     if (judge->strategy == NULL || label == NULL || bound == 0 || bound > BZ_TIME_MAX_NS) {
         bz_judge_refuse(judge, "a draw '%s' below %" PRIu64, label == NULL ? "" : label, bound);
         return 0;
     }
     uint32_t task = judge->shadow.running;
     judge->is_setup_fixed = false;
-    struct bz_draw question = {
-        .bound = bound, .label = label, .owner = task, .nth = next_draw(judge, task)};
+    uint64_t below_bound = bound < 64 ? (UINT64_C(1) << bound) - 1 : UINT64_MAX;
+    struct bz_draw question = {.bound = bound,
+                               .favoured = favoured & below_bound,
+                               .label = label,
+                               .owner = task,
+                               .nth = next_draw(judge, task)};
     uint64_t value = judge->strategy->draw(judge->strategy_state, kind, &question, judge->step);
     BZ_CHECK(value < bound);
     bz_judge_note_draw(judge, kind, value);
@@ -260,11 +264,16 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
 }
 
 uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound) {
-    return draw(judge, BZ_CHOICE_DATA, label, bound);
+    return draw(judge, BZ_CHOICE_DATA, label, bound, 0);
+}
+
+uint64_t bz_judge_draw_favoured(struct bz_judge *judge, const char *label, uint64_t bound,
+                                uint64_t favoured) {
+    return draw(judge, BZ_CHOICE_DATA, label, bound, favoured);
 }
 
 uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
                                 uint64_t most_ns) {
     uint64_t bound = least_ns <= most_ns && most_ns < BZ_TIME_MAX_NS ? most_ns - least_ns + 1 : 0;
-    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, bound);
+    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, bound, 0);
 }

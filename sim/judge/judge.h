@@ -190,6 +190,11 @@ uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound
 uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
                                 uint64_t most_ns);
 
+/* The same, if the program knows which values below 64 matter most, as bits: a strategy may draw
+ * one of these more often. */
+uint64_t bz_judge_draw_favoured(struct bz_judge *judge, const char *label, uint64_t bound,
+                                uint64_t favoured);
+
 /* --- what the source reports ------------------------------------------------------------------ */
 
 /* The running task, or the loop, has created a task. Returns its number: 1 is the first, and each

@@ -22,6 +22,16 @@ uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *ta
     return set;
 }
 
+uint64_t bz_world_woken(struct bz_world *world, struct bz_task *const *tasks, uint32_t count) {
+    uint64_t set = 0;
+    BZ_CHECK(count <= 64);
+    for (uint32_t index = 0; index < count; index++) {
+        bool is_woken = bz_shadow_window(look_at(world, tasks[index])) == BZ_WINDOW_WOKEN;
+        set |= (uint64_t)is_woken << index;
+    }
+    return set;
+}
+
 bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task, enum bz_op op) {
     return bz_shadow_is_suspended_in(look_at(world, task), op);
 }

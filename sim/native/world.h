@@ -100,6 +100,12 @@ static inline uint64_t bz_world_draw(struct bz_world *world, const char *label, 
     return bz_judge_draw(world->judge, label, bound);
 }
 
+/* The same, if the program knows which values below 64 matter most, as bits. */
+static inline uint64_t bz_world_draw_favoured(struct bz_world *world, const char *label,
+                                              uint64_t bound, uint64_t favoured) {
+    return bz_judge_draw_favoured(world->judge, label, bound, favoured);
+}
+
 /* Draws how often the running task yields from here on, in a row: it does nothing in between, and
  * nothing can tell afterwards how often it was. So one yield stands for more in a search of every
  * order (sim/README.md). */
@@ -137,6 +143,9 @@ bool bz_world_is_suspended_in(struct bz_world *world, const struct bz_task *task
 /* The same for `count` tasks, at most 64, as bits; the first task is the lowest. */
 uint64_t bz_world_suspended_in(struct bz_world *world, struct bz_task *const *tasks, uint32_t count,
                                enum bz_op op);
+
+/* Of `count` tasks, at most 64, those that are in the window `woken`, as bits. */
+uint64_t bz_world_woken(struct bz_world *world, struct bz_task *const *tasks, uint32_t count);
 
 /* True if the task is suspended inside this operation on a future that is still pending, and no
  * cancel is on its way. */

@@ -193,8 +193,8 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
         own_token = bz_named_run_token(&replay->run, replay->name, token, sizeof token);
     }
     if (own_token == NULL && replay->variant == NULL) {
-        printf("note: seed 0x%" PRIx64 " does not lead to this run with strategy %s: the trace was "
-               "edited, or the strategy has changed\n",
+        printf("note: seed 0x%" PRIx64 " does not lead to this run with strategy %s:\n"
+               "  the trace was edited, or the strategy has changed\n",
                trace->seed, replay->run.program.strategy->name);
     }
     struct bz_diagnosis diagnosis = {
