@@ -7,6 +7,7 @@
 
 #include "primitives/runtime/coro/coro.h"
 #include "primitives/runtime/coro/stack.h"
+#include "sim/campaign/campaign.h"
 #include "sim/choice/pcg.h"
 #include "sim/program/program.h"
 #include "sim/program/settings.h"
@@ -40,6 +41,7 @@ static const struct {
     {"model", "model", ""}, /* 4 tasks x 3 operations, and the check of their history */
 };
 #define ENTRY_COUNT (sizeof entries / sizeof entries[0])
+#define LOOP 0u /* the entry that a campaign is compared with */
 
 struct series {
     double values[REPEATS];
@@ -53,9 +55,26 @@ struct entry {
     struct series ratio; /* to the switch measured with each repeat */
 };
 
+/* `run contended` with the options that a user has who gives none. */
+struct campaign {
+    struct bz_program program;
+    uint64_t runs;     /* when the last repeat ended */
+    uint64_t steps;    /* likewise */
+    uint64_t began_ns; /* the next one */
+    struct series step_ns;
+    struct series ratio;   /* to the switch measured with each repeat */
+    struct series to_loop; /* the same to LOOP */
+};
+#define CAMPAIGN "campaign"
+/* Before the first repeat: each draw of sizes has been measured. */
+#define WARM_UP_RUNS (BZ_SIZES_SEEDS * BZ_SIZES_DRAWS)
+
 struct bench {
     bool is_json;
     uint64_t runs;
+    const char *command;
+    int code;
+    unsigned repeat;
     struct bz_stack_pool *pool;
     struct bz_coro main;
     struct bz_coro crowd[CROWD];
@@ -63,6 +82,7 @@ struct bench {
     uint8_t order[ORDER_LENGTH];
     struct series switch_ns;
     struct entry entries[ENTRY_COUNT];
+    struct campaign campaign;
 };
 
 static const struct bz_option options[] = {
@@ -185,38 +205,106 @@ static int measure_entry(struct bench *bench, const char *command, size_t index,
     return code;
 }
 
-static int measure(struct bench *bench, const char *command) {
-    int code = BZ_EXIT_OK;
-    for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
-        code = prepare_entry(bench, command, index);
+/* The campaign has come as far as a repeat is long, so the entries have theirs. */
+static void take_repeat(struct bench *bench, double step_ns) {
+    struct campaign *campaign = &bench->campaign;
+    unsigned repeat = bench->repeat++;
+    for (size_t index = 0; index < ENTRY_COUNT && bench->code == BZ_EXIT_OK; index++) {
+        bench->code = measure_entry(bench, bench->command, index, repeat);
     }
-    for (unsigned repeat = 0; repeat < REPEATS && code == BZ_EXIT_OK; repeat++) {
-        for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
-            code = measure_entry(bench, command, index, repeat);
-        }
-    }
-    return code;
+    campaign->step_ns.values[repeat] = step_ns;
+    campaign->ratio.values[repeat] = step_ns / bench->switch_ns.values[repeat];
+    campaign->to_loop.values[repeat] = step_ns / bench->entries[LOOP].step_ns.values[repeat];
 }
 
-/* At so many nanoseconds a step, the average length of a schedule. */
-static double schedules_per_s(const struct entry *entry, double step_ns) {
+static bool look_at_campaign(void *context, const struct bz_campaign_result *so_far) {
+    struct bench *bench = context;
+    struct campaign *campaign = &bench->campaign;
+    bool is_warm = campaign->runs != 0;
+    if (so_far->runs < (is_warm ? campaign->runs + bench->runs : WARM_UP_RUNS)) {
+        return true;
+    }
+    if (is_warm) {
+        uint64_t elapsed_ns = bz_thread_cpu_ns() - campaign->began_ns;
+        take_repeat(bench, (double)elapsed_ns / (double)(so_far->stats.steps - campaign->steps));
+    }
+    campaign->runs = so_far->runs;
+    campaign->steps = so_far->stats.steps;
+    campaign->began_ns = bz_thread_cpu_ns();
+    return bench->repeat < REPEATS && bench->code == BZ_EXIT_OK;
+}
+
+static int run_campaign(struct bench *bench) {
+    static struct bz_campaign_result result;
+    struct bz_program *program = &bench->campaign.program;
+    char error[BZ_ERROR_BYTES];
+    if (!bz_program_find(program, &bz_cli_catalog, entries[LOOP].scenario, "buzzer", "portfolio",
+                         error, sizeof error)) {
+        return bz_cli_fail(bench->command, BZ_EXIT_INTERNAL, CAMPAIGN ": %s", error);
+    }
+    const struct bz_campaign_config config = {.program = program,
+                                              .runs = UINT64_MAX,
+                                              .draws_sizes = true,
+                                              .poll = look_at_campaign,
+                                              .context = bench};
+    if (!bz_campaign_run(&config, &result)) {
+        return bz_cli_fail(bench->command, BZ_EXIT_INTERNAL, CAMPAIGN ": %s", result.lack);
+    }
+    if (result.violations > 0) {
+        return bz_cli_fail(bench->command, BZ_EXIT_VIOLATION,
+                           CAMPAIGN ", seed 0x%" PRIx64 ": %s: %s", result.findings[0].seed,
+                           result.findings[0].violation.oracle,
+                           result.findings[0].violation.message);
+    }
+    return bench->code;
+}
+
+static int measure(struct bench *bench) {
+    int code = BZ_EXIT_OK;
+    for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
+        code = prepare_entry(bench, bench->command, index);
+    }
+    return code == BZ_EXIT_OK ? run_campaign(bench) : code;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+struct row {
+    const char *name;
+    double steps_per_schedule;
+    const struct series *step_ns;
+    const struct series *ratio;
+};
+
+static struct row row_of(const struct bench *bench, size_t index) {
+    const struct campaign *campaign = &bench->campaign;
+    if (index == ENTRY_COUNT) {
+        return (struct row){CAMPAIGN, (double)campaign->steps / (double)campaign->runs,
+                            &campaign->step_ns, &campaign->ratio};
+    }
+    const struct entry *entry = &bench->entries[index];
     const struct bz_run_stats *stats = bz_judge_stats(entry->world->judge);
-    return 1e9 * (double)stats->runs / (step_ns * (double)stats->steps);
+    return (struct row){entries[index].name, (double)stats->steps / (double)stats->runs,
+                        &entry->step_ns, &entry->ratio};
 }
 
 static void print_text(const struct bench *bench) {
     double switch_ns = best(&bench->switch_ns);
-    printf("%-16s %12s %12s %9s %9s %8s\n", "", "schedules/s", "steps/s", "ns/step", "switches",
+    printf("%-18s %12s %12s %9s %9s %8s\n", "", "schedules/s", "steps/s", "ns/step", "switches",
            "spread");
-    printf("%-16s %12s %12s %9.2f %9.2f %7.1f%%\n", "context switch", "", "", switch_ns, 1.0,
+    printf("%-18s %12s %12s %9.2f %9.2f %7.1f%%\n", "context switch", "", "", switch_ns, 1.0,
            spread_percent(&bench->switch_ns));
-    for (size_t index = 0; index < ENTRY_COUNT; index++) {
-        const struct entry *entry = &bench->entries[index];
-        double step_ns = best(&entry->step_ns);
-        printf("%-16s %12.0f %12.0f %9.2f %9.2f %7.1f%%\n", entries[index].name,
-               schedules_per_s(entry, step_ns), 1e9 / step_ns, step_ns, median(&entry->ratio),
-               spread_percent(&entry->step_ns));
+    for (size_t index = 0; index <= ENTRY_COUNT; index++) {
+        struct row row = row_of(bench, index);
+        double step_ns = best(row.step_ns);
+        printf("%-18s %12.0f %12.0f %9.2f %9.2f %7.1f%%\n", row.name,
+               1e9 / (step_ns * row.steps_per_schedule), 1e9 / step_ns, step_ns, median(row.ratio),
+               spread_percent(row.step_ns));
     }
+    printf("\n" CAMPAIGN ": `run contended` with default options; a step takes %.2f times as long "
+           "as in the\n"
+           "loop of the row `contended`, the median of the repeats.\n",
+           median(&bench->campaign.to_loop));
     printf(
         "\nThe best of %u repeats of %" PRIu64 " schedules, processor time of one thread.\n"
         "switches: ns/step as a multiple of the runtime's context switch, one direction, measured\n"
@@ -229,19 +317,20 @@ static void print_json(const struct bench *bench) {
     struct bz_json *root = bz_json_new_object();
     bz_json_add_decimal(root, "switch_ns", best(&bench->switch_ns));
     bz_json_add_decimal(root, "switch_spread_percent", spread_percent(&bench->switch_ns));
+    bz_json_add_decimal(root, "campaign_to_contended", median(&bench->campaign.to_loop));
     bz_json_add_number(root, "repeats", REPEATS);
     bz_json_add_number(root, "runs", bench->runs);
     struct bz_json *results = bz_json_add_array(root, "results");
-    for (size_t index = 0; index < ENTRY_COUNT; index++) {
-        const struct entry *entry = &bench->entries[index];
-        double step_ns = best(&entry->step_ns);
+    for (size_t index = 0; index <= ENTRY_COUNT; index++) {
+        struct row row = row_of(bench, index);
+        double step_ns = best(row.step_ns);
         struct bz_json *item = bz_json_append_object(results);
-        bz_json_add_string(item, "name", entries[index].name);
-        bz_json_add_decimal(item, "schedules_per_s", schedules_per_s(entry, step_ns));
+        bz_json_add_string(item, "name", row.name);
+        bz_json_add_decimal(item, "schedules_per_s", 1e9 / (step_ns * row.steps_per_schedule));
         bz_json_add_decimal(item, "steps_per_s", 1e9 / step_ns);
         bz_json_add_decimal(item, "ns_per_step", step_ns);
-        bz_json_add_decimal(item, "ratio_to_switch", median(&entry->ratio));
-        bz_json_add_decimal(item, "spread_percent", spread_percent(&entry->step_ns));
+        bz_json_add_decimal(item, "ratio_to_switch", median(row.ratio));
+        bz_json_add_decimal(item, "spread_percent", spread_percent(row.step_ns));
     }
     bz_json_put(root);
 }
@@ -256,7 +345,8 @@ int bz_command_bench(int argc, char **argv) {
     (void)bz_options_parse(&syntax, argc, argv);
     bz_thread_pin();
     begin_switch(&bench);
-    int code = measure(&bench, argv[0]);
+    bench.command = argv[0];
+    int code = measure(&bench);
     if (code == BZ_EXIT_OK && bench.is_json) {
         print_json(&bench);
     } else if (code == BZ_EXIT_OK) {
