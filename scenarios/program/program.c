@@ -40,6 +40,7 @@ static const struct bz_param params[] = {
     {NULL, NULL, 0, 0, 0},
 };
 
+/* No long tail: a script has room for no more than the greatest draw, 8 tasks of 10 slots. */
 static const struct bz_size sizes[] = {{"more", 0, 2, 0}, {NULL, 0, 0, 0}};
 
 /* --- set-up and end --------------------------------------------------------------------------- */
