@@ -224,12 +224,15 @@ class Buzzer:
                 for order in orders for variant in variants for primitive in primitives
                 if primitive in variant["primitives"] and chosen in (None, primitive)]
 
+    def command(self, out, campaign):
+        return self.words(out, "run", campaign.scenario, *campaign.options, "--order",
+                          campaign.order, "--variant", campaign.variant, "--primitive",
+                          campaign.primitive)
+
     def run(self, out, campaign, part, reached=None):
         first, runs = campaign.range(part)
-        command = self.words(out, "run", campaign.scenario, *campaign.options, "--order",
-                             campaign.order, "--variant", campaign.variant, "--primitive",
-                             campaign.primitive, "--seed-first", first, "--runs", runs,
-                             *FIRST_FINDING)
+        command = [*self.command(out, campaign), "--seed-first", first, "--runs", runs,
+                   *FIRST_FINDING]
         environment = {**os.environ, "BUZZER_CONTAIN": "1"}
         if reached is not None:
             environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
@@ -241,9 +244,7 @@ class Buzzer:
 
     def again(self, out, campaign):
         """The command that repeats it, for people."""
-        words = self.words(out, "run", campaign.scenario, *campaign.options, "--order",
-                           campaign.order, "--variant", campaign.variant, "--primitive",
-                           campaign.primitive)
+        words = self.command(out, campaign)
         return shlex.join(map(str, ["buzzer", *words[1:]] if self.is_plugin else words))
 
 

@@ -26,7 +26,7 @@ HOLES = {
 JUDGED = ("killed", *HOLES)
 APART = {"equivalent": "equivalent (the machine code of the unchanged file)",
          "duplicate": "duplicate (the machine code of another mutant)",
-         "invalid": "invalid (not compiled)", "explained": "explained (--explained)"}
+         "invalid": "invalid (not compiled)", "explained": "explained"}
 Z = 1.959964  # of 95 %
 
 
@@ -35,7 +35,7 @@ def read_reasons(path):
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeError) as error:
-        raise Unusable(f"cannot read '{path}': {error}") from None
+        raise Unusable(f"cannot read '{path}': {getattr(error, 'strerror', error)}") from None
     reasons = []
     for number, line in enumerate(lines, 1):
         parts = [part.strip() for part in line.rsplit(" | ", 2)]
