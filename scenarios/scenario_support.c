@@ -3,6 +3,7 @@
 #include "primitives/runtime/group.h"
 
 /* Bodies return none of these, unless they say so. */
+#define SIZES_ABOVE 8u
 #define NO_ENDS (1u << BZ_FAILED | 1u << BZ_INVALID_STATE | 1u << BZ_INVALID_ARGUMENT)
 
 void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args,
@@ -24,12 +25,24 @@ bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status) {
     return status == BZ_OK;
 }
 
+bool bz_scene_next_size(uint32_t wanted, uint32_t least, uint32_t *size) {
+    if (*size > wanted) {
+        return ++*size <= wanted + SIZES_ABOVE;
+    }
+    *size = *size > least ? *size - 1 : wanted + 1;
+    return true;
+}
+
 bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args *args,
                            const char *name, int64_t permits) {
-    scene->permits = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)permits;
-    return bz_scene_is_set_up(
-        scene->world,
-        bz_sut_permits_init(&scene->sut, scene->world, args->primitive, name, scene->permits));
+    uint32_t wanted = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)permits;
+    enum bz_status status;
+    scene->permits = wanted;
+    do {
+        status =
+            bz_sut_permits_init(&scene->sut, scene->world, args->primitive, name, scene->permits);
+    } while (status == BZ_INVALID_ARGUMENT && bz_scene_next_size(wanted, 1, &scene->permits));
+    return bz_scene_is_set_up(scene->world, status);
 }
 
 void bz_scene_finish_permits(struct bz_world *world, void *scene) {

@@ -83,15 +83,23 @@ static enum bz_status init_object(struct object *entry, struct bz_world *world,
     }
 }
 
-/* Not every variant has every order of a queue, or semaphores without a permit. */
+/* Not every variant has every order of a queue, or every size. */
 static enum bz_status init_plainer_object(struct object *entry, struct bz_world *world,
                                           struct bz_script_object *object) {
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     object->order = BZ_QUEUE_ORDER_FIFO;
     object->number = kind->number != NULL && !kind->has_order ? 1 : object->number;
     object->lock = 0;
-    *entry = (struct object){0};
-    return init_object(entry, world, object, NULL);
+    uint32_t wanted = object->number;
+    uint32_t number = wanted;
+    enum bz_status status;
+    do {
+        object->number = number;
+        *entry = (struct object){0};
+        status = init_object(entry, world, object, NULL);
+    } while (status == BZ_INVALID_ARGUMENT && kind->number != NULL &&
+             bz_scene_next_size(wanted, kind->has_order ? 0 : 1, &number));
+    return status;
 }
 
 static struct interpreter *new_interpreter(struct bz_world *world, struct bz_script *script,
