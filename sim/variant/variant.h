@@ -76,7 +76,7 @@ struct bz_barrier_ops {
  * BZ_CLOSED after a shutdown. */
 struct bz_queue_ops {
     size_t instance_bytes;
-    /* maxsize 0: no bound. BZ_INVALID_ARGUMENT: this order is not offered. */
+    /* maxsize 0: no bound. BZ_INVALID_ARGUMENT: this order or size is not offered. */
     enum bz_status (*init)(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                            uint32_t maxsize);
     enum bz_status (*put)(void *instance, uint64_t value, int64_t priority);
