@@ -8,7 +8,13 @@
 
 #include <string.h>
 
-enum { SLOTS = 12, ARENA_BYTES = 12 * 1024, HEADER_MOST_BYTES = 2048, SMALL_BYTES = 1024 };
+enum {
+    GUARD_BYTES = 256,
+    SLOTS = 12,
+    ARENA_BYTES = 12 * 1024,
+    HEADER_MOST_BYTES = 2048,
+    SMALL_BYTES = 1024
+};
 enum { GRAIN_BYTES = 16, SMALL_CLASSES = SMALL_BYTES / GRAIN_BYTES, CLASSES = SMALL_CLASSES + 8 };
 enum op { ALLOC, ALLOC_RAW, GROW, FREE, REFUSE, RESET, OPS };
 
@@ -37,6 +43,8 @@ struct arena {
     bool marks_freed;
     uint32_t steps;
 };
+
+#define GUARD_BYTE 0xa5 /* behind the arena */
 
 static void expect(const struct arena *arena, bool is_right, const char *wrong) {
     bz_world_assert(arena->world, is_right, "the memory of a loop: %s", wrong);
@@ -217,6 +225,9 @@ static void act(struct arena *arena) {
 }
 
 static void check(const struct arena *arena) {
+    const unsigned char *first = (const unsigned char *)arena->mem;
+    expect(arena, is_all(first, arena->limit_bytes, arena->limit_bytes + GUARD_BYTES, GUARD_BYTE),
+           "it wrote behind its limit");
     expect(arena, bz_mem_live_blocks(arena->mem) == arena->live, "it counts other live blocks");
     expect(arena, bz_mem_used_bytes(arena->mem) == arena->used_bytes, "other bytes are in use");
     expect(arena, bz_mem_is_exhausted(arena->mem) == arena->is_exhausted,
@@ -225,7 +236,7 @@ static void check(const struct arena *arena) {
 }
 
 void bz_play_blocks(struct bz_world *world, int64_t acts) {
-    size_t bytes = HEADER_MOST_BYTES + ARENA_BYTES;
+    size_t bytes = HEADER_MOST_BYTES + ARENA_BYTES + GUARD_BYTES;
     struct arena *arena = bz_world_alloc(world, sizeof *arena);
     void *place = bz_world_alloc(world, bytes);
     arena->world = world;
@@ -237,6 +248,7 @@ void bz_play_blocks(struct bz_world *world, int64_t acts) {
            "an arena needs room for its records");
     arena->limit_bytes = arena->first_bytes + ARENA_BYTES;
     arena->mem = bz_mem_new_in(place, arena->limit_bytes, arena->limit_bytes);
+    memset((unsigned char *)place + arena->limit_bytes, GUARD_BYTE, GUARD_BYTES);
     arena->used_bytes = arena->first_bytes;
     arena->marks_freed = draw(arena, "block-marks", 2) == 1;
     if (arena->marks_freed) {
