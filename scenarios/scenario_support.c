@@ -1,5 +1,6 @@
 #include "scenarios/scenario_support.h"
 
+#include "primitives/runtime/driver.h"
 #include "primitives/runtime/group.h"
 
 /* Bodies return none of these, unless they say so. */
@@ -80,12 +81,14 @@ void bz_scene_spawn_alike(struct bz_world *world, struct bz_task **tasks, int64_
 
 enum bz_status bz_scene_spawn_child(struct bz_world *world, struct bz_group *group, uint32_t index,
                                     bz_task_fn *fn, void *arg) {
-    struct bz_task *child;
+    struct bz_task *child = NULL;
+    bool is_returned = index % 2 == 1; /* else the group need not say which task it is */
     bz_world_may_refuse(world, true);
-    enum bz_status status = bz_group_spawn(group, "child", index, fn, arg, &child);
+    enum bz_status status =
+        bz_group_spawn(group, "child", index, fn, arg, is_returned ? &child : NULL);
     bz_world_may_refuse(world, false);
     if (status == BZ_OK) {
-        bz_world_adopt(world, child);
+        bz_world_adopt(world, is_returned ? child : bz_driver_newest_task(world->loop));
     }
     return status;
 }

@@ -45,7 +45,7 @@ static inline bool bz_scene_claims(const struct bz_world *world, enum bz_primiti
             0, 0, 1000                                                                             \
     }
 #define BZ_REFUSALS_SIZE                                                                           \
-    { "refusals", 0, 2, 0 }
+    { "refusals", 0, 5, 0 }
 
 /* The `finish` of a scenario about permits. */
 void bz_scene_finish_permits(struct bz_world *world, void *scene);
