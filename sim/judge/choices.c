@@ -244,7 +244,8 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
     judge->is_setup_fixed = false;
     uint64_t below_bound = bound < 64 ? (UINT64_C(1) << bound) - 1 : UINT64_MAX;
     struct bz_draw question = {.bound = bound,
-                               .favoured = favoured & below_bound,
+                               .favoured =
+                                   judge->config.favours_nothing ? 0 : favoured & below_bound,
                                .label = label,
                                .owner = task,
                                .nth = next_draw(judge, task)};

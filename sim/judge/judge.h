@@ -129,6 +129,7 @@ struct bz_judge_config {
     uint32_t steps_max;                 /* 0: BZ_STEPS_MAX_DEFAULT */
     uint32_t starvation_bound;          /* overtakings that a waiter must accept; 0: default */
     uint64_t lag_max_ns;                /* that the steps of a run take, in sum; 0: default */
+    bool favours_nothing;               /* bz_judge_draw_favoured() is bz_judge_draw(), as once */
     bool ignores_starvation;            /* for a search: some orders starve a task */
     uint64_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */

@@ -18,26 +18,32 @@ bool bz_named_run_is_token(const char *input) {
     return has_form && access(input, F_OK) != 0;
 }
 
-/* Older programs knew no bound on lag, and their tokens name none. The digest says whether this is
- * the run. False: it is not, and `run` is as it was. */
-static bool repeats_without_bound(struct bz_named_run *run, uint64_t seed, uint64_t digest) {
+/* True if the program makes the run with that digest; then `run` is that run. */
+static bool repeats_with(struct bz_named_run *run, uint64_t seed, uint64_t digest,
+                         uint64_t lag_max_ns, bool favours_nothing) {
     struct bz_named_run other = *run;
-    struct bz_token token;
-    char error[BZ_ERROR_BYTES];
-    bool may_be = run->program.lag_max_ns == BZ_LAG_MAX_DEFAULT_NS &&
-                  bz_token_split(&token, run->input, error, sizeof error) &&
-                  (token.settings == NULL || strstr(token.settings, "max-lag=") == NULL);
     bz_trace_init(&other.trace);
-    other.program.lag_max_ns = BZ_LAG_MAX_ANY_NS;
-    bool is_it = may_be && bz_record(&other.program, seed, &other.trace, &other.report) &&
+    other.program.lag_max_ns = lag_max_ns;
+    other.program.favours_nothing = favours_nothing;
+    bool is_it = bz_record(&other.program, seed, &other.trace, &other.report) &&
                  other.trace.digest == digest;
+    bz_trace_fini(is_it ? &run->trace : &other.trace);
     if (is_it) {
-        bz_trace_fini(&run->trace);
         *run = other;
-    } else {
-        bz_trace_fini(&other.trace);
     }
     return is_it;
+}
+
+/* Older programs favoured no value of a draw, and before that they knew no bound on lag. The digest
+ * says which one made the run of the token. False: none did, and `run` is as it was. */
+static bool repeats_as_once(struct bz_named_run *run, uint64_t seed, uint64_t digest) {
+    struct bz_token token;
+    char error[BZ_ERROR_BYTES];
+    bool may_have_bound = run->program.lag_max_ns != BZ_LAG_MAX_DEFAULT_NS ||
+                          !bz_token_split(&token, run->input, error, sizeof error) ||
+                          (token.settings != NULL && strstr(token.settings, "max-lag=") != NULL);
+    return repeats_with(run, seed, digest, run->program.lag_max_ns, true) ||
+           (!may_have_bound && repeats_with(run, seed, digest, BZ_LAG_MAX_ANY_NS, true));
 }
 
 /* Records the run of the token again and compares the digests. */
@@ -53,7 +59,7 @@ static int load_token(struct bz_named_run *run, const char *command) {
     if (!bz_record(&run->program, seed, &run->trace, report)) {
         return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report->lack);
     }
-    if (run->trace.digest != digest && repeats_without_bound(run, seed, digest)) {
+    if (run->trace.digest != digest && repeats_as_once(run, seed, digest)) {
         return BZ_EXIT_OK;
     }
     if (report->result == BZ_REPLAY_MATCHED && run->trace.digest != digest) {
