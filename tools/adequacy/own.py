@@ -67,14 +67,12 @@ def recipe(build, path):
     return f"cd {build} && {compile_words} && {link}"
 
 
-def take(words, name, default):
-    """The value of an option, which is taken out of the words."""
-    if name not in words:
-        return default
-    at = words.index(name)
-    value = words[at + 1]
-    del words[at:at + 2]
-    return value
+def parser_of():
+    """With the options of both kinds of work."""
+    parser = argparse.ArgumentParser(allow_abbrev=False, usage=__doc__)
+    parser.add_argument("--build", type=lambda text: Path(text).resolve(),
+                        default=ROOT / "build/quick")
+    return parser
 
 
 class Campaigns:
@@ -165,9 +163,7 @@ def judge_all(options, mutants):
 
 def catalogues(words):
     """--catalogue: see above."""
-    parser = argparse.ArgumentParser(allow_abbrev=False, usage=__doc__)
-    parser.add_argument("--build", type=lambda text: Path(text).resolve(),
-                        default=ROOT / "build/quick")
+    parser = parser_of()
     parser.add_argument("--only", default="*")
     for name, default in (("mutants", 0), ("seed", 0), ("runs", 10000), ("jobs", os.cpu_count())):
         parser.add_argument(*["-j"][:name == "jobs"], f"--{name}", type=int, default=default)
@@ -191,22 +187,22 @@ def catalogues(words):
 def main(words):
     if "--catalogue" in words:
         return catalogues([word for word in words if word != "--catalogue"])
-    build = Path(take(words, "--build", ROOT / "build/quick")).resolve()
-    threshold = float(take(words, "--threshold", 100))
+    parser = parser_of()
+    parser.add_argument("--threshold", type=float, default=100)
+    options, words = parser.parse_known_args(words)
     files = [word for word in words if word.endswith(".c")]
     if not files:
-        print(__doc__, file=sys.stderr)
-        return 2
+        parser.error("no FILE.c")
     paths = [Path(file).resolve().relative_to(ROOT) for file in files]
     os.chdir(ROOT)
     for path in paths:
         if str(path) in OUTSIDE:
             print(f"{path}: left out: it {OUTSIDE[str(path)]}", flush=True)
     paths = [path for path in paths if str(path) not in OUTSIDE]
-    recipes = [recipe(build, path) for path in paths]
+    recipes = [recipe(options.build, path) for path in paths]
     killed = judged = 0
     for path, commands in zip(paths, recipes):
-        out = build / "adequacy" / path.name
+        out = options.build / "adequacy" / path.name
         shutil.rmtree(out, ignore_errors=True)
         status = adequacy.main([str(path), "--build", commands, "--program", "--out", str(out),
                                 "--explained", str(EXPLAINED), "--shared",
@@ -217,7 +213,7 @@ def main(words):
         killed, judged = killed + report["killed"], judged + report["judged"]
         print(flush=True)
     print(f"all {len(paths)} files: {killed} of {judged} mutants killed")
-    return 0 if 100 * killed >= threshold * judged else 4
+    return 0 if 100 * killed >= options.threshold * judged else 4
 
 
 if __name__ == "__main__":
