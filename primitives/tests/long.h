@@ -1,4 +1,4 @@
-/* What takes long: `tools/dev nightly tests` sets BUZZER_LONG_TESTS, and then each test does all
+/* Long tests: `tools/dev nightly tests` sets BUZZER_LONG_TESTS, and then each test does all
  * that it can. `tools/dev test` does the part that tells most. Scripts read the same variable. */
 #ifndef BZ_TESTS_LONG_H
 #define BZ_TESTS_LONG_H

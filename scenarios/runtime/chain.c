@@ -64,7 +64,7 @@ struct model {
     bool has_ended;
 };
 
-/* What one callback fires. */
+/* One callback fires these. */
 struct due {
     uint32_t count;
     uint32_t chains[2 * LINK_ACTS];
@@ -118,7 +118,7 @@ static void note(struct play *play, uint64_t entry) {
     }
 }
 
-/* What the model decides, who knows what is allowed. */
+/* The model decides this: it knows what is allowed. */
 static uint64_t decided(struct play *play, uint64_t by_model) {
     if (play->is_model) {
         note(play, by_model);

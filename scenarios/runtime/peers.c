@@ -32,7 +32,7 @@ enum errand { DETACHED_AT_ONCE, FREED, DETACHED_AT_THE_END, ERRANDS };
 #define NAME_BYTES 16u
 #define PAIRS 64u /* more than a ready queue grows by at once in the set-up */
 
-/* What can be watched. */
+/* Peers watch these. */
 struct target {
     struct bz_future *future;
     uint32_t registered; /* callbacks, by number */
@@ -129,7 +129,7 @@ static void end_future(struct peer *peer, enum bz_future_state state, enum bz_st
     peer->value = value;
 }
 
-/* What a cancel of a future calls. */
+/* A cancel of a future calls this. */
 static void is_cancelled(struct bz_future *future) {
     struct peer *peer = bz_container_of(future, struct peer, future);
     expect(peer->peers, peer->state == BZ_FUTURE_PENDING, "a future that is done was cancelled");

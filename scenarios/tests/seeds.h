@@ -1,4 +1,4 @@
-/* What the tests of this folder share: one program, many seeds, and the first violation. */
+/* Shared by the tests of this folder: one program, many seeds, and the first violation. */
 #ifndef BZ_SCENARIOS_TESTS_SEEDS_H
 #define BZ_SCENARIOS_TESTS_SEEDS_H
 

@@ -1,5 +1,5 @@
-/* What cancellers share, with more tasks than a word has bits; and what the view of `buzzer` shows
- * of queues of any length. */
+/* The code of all cancellers, with more tasks than a word has bits; and what the view of `buzzer`
+ * shows of queues of any length. */
 #include "primitives/runtime/driver.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenario_support.h"

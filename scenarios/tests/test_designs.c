@@ -111,7 +111,7 @@ IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
 
-/* What ships, in a runtime in which no cancel undoes a wait that has ended. */
+/* The primitives that ship, in a runtime in which no cancel undoes a wait that has ended. */
 Test(designs, results_that_outlast_a_cancel) {
     expect_silence_everywhere(&bz_variant_keeps_result);
     expect_proof(&bz_variant_keeps_result);
@@ -164,7 +164,7 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
 }
 
-/* What ships, in one size only: scenarios take the size that there is. */
+/* The primitives that ship, in one size only: scenarios take the size that there is. */
 static enum bz_status init_of_one(void *instance, struct bz_loop *loop, uint32_t permits) {
     return permits != 1
                ? BZ_INVALID_ARGUMENT

@@ -1,5 +1,5 @@
-/* What must be refused, and requests that are taken back: release of what no task holds, in pools
- * and in the scenario `model`, and cancels of deferred requests. */
+/* Calls that must be refused, and requests that are taken back: release of what no task holds, in
+ * pools and in the scenario `model`, and cancels of deferred requests. */
 #include "primitives/runtime/loop.h"
 #include "primitives/sync/deferred_semaphore.h"
 #include "scenarios/tests/seeds.h"

@@ -13,7 +13,7 @@
 #define RUNS_MAX 8000u /* in which the model must find it so often */
 #define TIMES 4u
 
-/* What else an entry needs than the defaults, or why the model does not find it. */
+/* The settings that an entry needs besides the defaults, or why the model does not find it. */
 static const struct {
     const char *entry;
     const char *settings; /* NULL: the defaults */

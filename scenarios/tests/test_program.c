@@ -477,8 +477,8 @@ Test(program, a_deadlock_in_a_file_is_found) {
     cr_assert_str_eq((char *)result.violation.oracle, (char *)"deadlock");
 }
 
-/* What was acquired inside a timeout that ends early is given back there: otherwise the second
- * acquire of the lock would wait for its own task. */
+/* A permit that was acquired inside a timeout that ends early is given back there: otherwise the
+ * second acquire of the lock would wait for its own task. */
 Test(program, a_timeout_gives_back_what_was_acquired_inside) {
     struct bz_program program = program_of(
         &bz_variant_buzzer, FILE_OF(LOCK, TASK("{\"op\": \"timeout\", \"ns\": 5, \"ops\": ["

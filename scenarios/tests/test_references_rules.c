@@ -134,7 +134,7 @@ Test(references_rules, timelines) {
         {"a_lock_is_not_locked_in_the_window", &bz_variant_asyncio_313, LOCK, WINDOW("no")},
         {"a_lock_is_locked_in_the_window", &bz_variant_twisted, LOCK, WINDOW("yes")},
         {"a_lock_is_locked_in_the_window", &bz_variant_buzzer, LOCK, WINDOW("yes")},
-        /* The head alone is looked at; a cancelled one goes on with the chain when it resumes. */
+        /* The head alone is looked at; a cancelled one continues the chain when it resumes. */
         {"a_cancelled_head_passes_the_lock_on", &bz_variant_asyncio_313, LOCK,
          CANCELLED_HEAD("1", "1")},
         {"a_cancelled_head_passes_the_lock_on", &bz_variant_twisted, LOCK,

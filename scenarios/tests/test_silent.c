@@ -36,7 +36,7 @@ IS_SILENT(scope)
 IS_SILENT(taskgroup)
 IS_SILENT(timeout)
 
-/* What ships and is judged by a model alone. */
+/* Variants that ship and that a model alone judges. */
 Test(silent, modelled) {
     uint32_t count = 0;
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {

@@ -403,7 +403,7 @@ const struct bz_scope_ops bz_timeout_scope_ops = {
 
 /* --- variant ---------------------------------------------------------------------------------- */
 
-/* What ships, in the runtime with these rules. */
+/* The primitives that ship, in the runtime with these rules. */
 #define SHIPPED(name_, summary_, rules_)                                                           \
     {                                                                                              \
         .version = BZ_VARIANT_VERSION,                                                             \

@@ -66,7 +66,7 @@ static struct bz_deferred_result finish(struct bz_deferred_pair *pair,
     return bz_deferred_ok(0);
 }
 
-/* What the semaphore must refuse. */
+/* The semaphore must refuse these. */
 static bool is_refused(struct desk *desk) {
     struct bz_deferred_run run;
     return bz_deferred_semaphore_init(&desk->semaphore, &desk->trampoline, 0) ==

@@ -102,7 +102,7 @@ static inline bool bz_native_has_outside(const struct bz_world *world) {
     return world->loop->exceptions.are_outside;
 }
 
-/* Whether allocations fail by choice in the run that begins. */
+/* Says if allocations fail by choice in the run that begins. */
 void bz_native_let_refuse(struct bz_native *native, struct bz_refusals *refusals);
 
 /* Drops the images of set-ups. */

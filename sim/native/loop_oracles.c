@@ -1,4 +1,4 @@
-/* What oracles demand of the loop itself, beyond what holds for every source of events.
+/* Oracles judge the loop itself, beyond what holds for every source of events.
  *
  * `timer` takes the heap of the loop as a set, so it knows the timer that has to fire without the
  * order in which the heap keeps them. `cancel-delivered` knows the rules by which the runtime
@@ -170,7 +170,7 @@ __attribute__((noinline)) void bz_native_report_delivery(struct bz_native *nativ
 
 /* --- leak ------------------------------------------------------------------------------------- */
 
-/* What a loop keeps; what its tasks, timers and handles need of that. */
+/* The things that a loop keeps; what its tasks, timers and handles need of that. */
 struct kept {
     uint32_t live;      /* tasks: each has a stack and a slot of the ready queue */
     uint32_t abandoned; /* detached tasks that have ended: the loop should have freed them */

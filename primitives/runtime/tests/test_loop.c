@@ -1,4 +1,4 @@
-/* What a loop owns: its ready queue, its tasks and its memory. */
+/* The possessions of a loop: its ready queue, its tasks and its memory. */
 #include "primitives/tests/actor.h"
 
 /* --- taking from anywhere --------------------------------------------------------------------- */

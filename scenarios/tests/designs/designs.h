@@ -7,7 +7,7 @@
 #include "primitives/runtime/check.h"
 #include "sim/variant/plugin.h"
 
-/* What a place in a queue is: on the stack of its task, unless a design says otherwise. */
+/* A place in a queue: on the stack of its task, unless a design says otherwise. */
 struct place {
     struct bz_future future;
     struct bz_list link; /* in a queue, or unlinked */

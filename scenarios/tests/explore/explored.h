@@ -1,4 +1,4 @@
-/* What the tests of the exhaustive search share: one search of a program, and small settings of the
+/* Shared by the tests of the exhaustive search: one search of a program, and small settings of the
  * scenarios, under which their spaces are small. */
 #ifndef BZ_SCENARIOS_TESTS_EXPLORED_H
 #define BZ_SCENARIOS_TESTS_EXPLORED_H

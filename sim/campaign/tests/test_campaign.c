@@ -242,7 +242,7 @@ Test(campaign, counts_different_runs) {
     cr_assert_leq(result.distinct, 1000);
 }
 
-/* What a campaign says is what its runs were; and its estimate is near what further runs show. */
+/* A campaign reports its runs; and its estimate is near what further runs show. */
 Test(campaign, counts_orders_of_hand_offs_and_foretells_new_ones) {
     enum { RUNS = 4000, SEEDS = 2 * RUNS };
     static uint64_t seen[SEEDS];
@@ -342,7 +342,7 @@ static void see_state(void *context, const struct bz_campaign_state *state, bool
     }
 }
 
-/* What the header says, run by run. */
+/* Checks the header run by run. */
 static void expect_findings(const struct bz_program *program,
                             const struct bz_campaign_result *result) {
     struct bz_finding kept[BZ_FINDINGS_MAX];

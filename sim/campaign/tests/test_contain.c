@@ -136,7 +136,8 @@ static void takes_time(void *context) {
     }
 }
 
-/* What its parent has taken is not the child's: a program that was large before it ran a test. */
+/* Memory that its parent has taken is not the child's: a program that was large before it ran a
+ * test. */
 Test(contain, child_of_a_large_process_is_not_large) {
     size_t bytes = (size_t)128 << 20;
     struct bz_death death;

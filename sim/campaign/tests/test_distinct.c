@@ -165,7 +165,7 @@ Test(distinct, joined_parts_are_one_whole) {
     }
 }
 
-/* What BZ_DISTINCT_KEPT promises: 2 % is three standard errors. */
+/* BZ_DISTINCT_KEPT promises this: 2 % is three standard errors. */
 Test(distinct, errs_by_less_than_two_percent) {
     uint64_t square_sum = 0; /* of errors in 1/10,000 */
     for (uint64_t table = 1; table <= 40; table++) {

@@ -155,7 +155,7 @@ Test(profile, campaigns_do_not_depend_on_workers_or_on_what_came_before) {
     }
 }
 
-/* What fair strategies find wrong with a sound program would be a false alarm. */
+/* A finding of a fair strategy in a sound program would be a false alarm. */
 Test(profile, a_sound_program_is_sound_under_every_strategy) {
     for (size_t which = 0; bz_strategies[which] != NULL; which++) {
         for (int order = 0; order < 2; order++) {

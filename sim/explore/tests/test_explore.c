@@ -15,7 +15,7 @@
 #define TASKS_MAX 4u
 #define EVERY_DELAY 100u /* more than there are */
 
-/* What the scenario of a test runs; each test is a process of its own. */
+/* The scenario of a test runs this; each test is a process of its own. */
 struct play {
     bz_task_fn *tasks[TASKS_MAX];
     uint32_t yields[TASKS_MAX];

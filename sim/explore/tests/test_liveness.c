@@ -229,7 +229,7 @@ Test(liveness, a_pending_timer_leads_out_of_a_cycle) {
 
 /* --- starvation ------------------------------------------------------------------------------- */
 
-/* Who polls goes round while the permit is taken, and its holder is ready all the time. */
+/* A task that polls goes round while the permit is taken, and its holder is ready all the time. */
 Test(liveness, is_silent_about_waiters_that_poll) {
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
         search(&polling, (enum bz_order)order, workers, 1);
@@ -313,7 +313,7 @@ Test(liveness, several_workers_find_and_prove_what_one_does) {
     expect_found("livelock", 3);
 }
 
-/* What was not searched whole says nothing of schedules that never end. */
+/* A search that was not complete says nothing of schedules that never end. */
 Test(liveness, is_not_judged_after_a_search_that_was_cut_short) {
     struct bz_explore_config config = {
         .program = &program, .delays_max = BZ_EXPLORE_UNBOUNDED, .reductions = BZ_REDUCE_ALL};

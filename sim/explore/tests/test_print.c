@@ -13,7 +13,7 @@
 #define WALKS 40u
 #define FLOOD_WORDS 513u
 
-/* What a guest has to itself. */
+/* A guest has this to itself. */
 struct napkin {
     uint64_t round;
     uint64_t *block;
