@@ -117,9 +117,14 @@ static const char *fault_of_exit(const struct bz_shadow_task *task, enum bz_stat
 
 /* A yield, a sleep and a task that has not started have no future that anything else cancels, and a
  * future that is done with something else was not cancelled. */
-static const char *fault_of_resume(const struct bz_shadow_task *task, enum bz_status status) {
+static const char *fault_of_resume(const struct bz_native *native,
+                                   const struct bz_shadow_task *task, enum bz_status status) {
+    bool is_woken = task->await == BZ_AWAIT_WOKEN;
+    if (status == BZ_CANCELLED && is_woken && native->world.judge->config.keeps_result) {
+        return "resumed with 'cancelled', although it was woken, and should have kept its result";
+    }
     bool is_own = task->phase == BZ_PHASE_UNSTARTED || task->wait == BZ_WAIT_YIELD ||
-                  task->wait == BZ_WAIT_SLEEP || task->await == BZ_AWAIT_WOKEN;
+                  task->wait == BZ_WAIT_SLEEP || is_woken;
     return status == BZ_CANCELLED && is_own && !task->cancel_pending
                ? "resumed with 'cancelled', although no cancel request was pending"
                : NULL;
@@ -146,7 +151,7 @@ static const char *fault_of(const struct bz_native *native, enum bz_event_kind k
     case BZ_EVENT_EXIT:
         return fault_of_exit(task, status);
     case BZ_EVENT_RESUME:
-        return fault_of_resume(task, status);
+        return fault_of_resume(native, task, status);
     case BZ_EVENT_UNCANCEL:
         return fault_of_uncancel(native, task, status, arg);
     default:
