@@ -29,14 +29,14 @@ struct semaphore {
     struct place line[SLOTS]; /* the oldest first */
 };
 
-static enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
+static inline enum bz_status init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct semaphore *semaphore = instance;
     semaphore->loop = loop;
     semaphore->value = permits;
     return BZ_OK;
 }
 
-static void take_out(struct semaphore *semaphore, uint32_t position) {
+static inline void take_out(struct semaphore *semaphore, uint32_t position) {
     semaphore->count--;
     for (; position < semaphore->count; position++) {
         semaphore->line[position] = semaphore->line[position + 1];
@@ -58,7 +58,8 @@ static inline uint32_t pick_by_ticket(const struct semaphore *semaphore, uint32_
     return best;
 }
 
-static void serve(struct semaphore *semaphore, uint32_t (*pick)(struct semaphore *semaphore)) {
+static inline void serve(struct semaphore *semaphore,
+                         uint32_t (*pick)(struct semaphore *semaphore)) {
     while (semaphore->value > 0 && semaphore->count > 0) {
         uint32_t position = pick(semaphore);
         struct bz_waiter *waiter = semaphore->line[position].waiter;
@@ -69,8 +70,8 @@ static void serve(struct semaphore *semaphore, uint32_t (*pick)(struct semaphore
     }
 }
 
-static enum bz_status acquire_with(struct semaphore *semaphore,
-                                   enum bz_status (*release)(void *instance)) {
+static inline enum bz_status acquire_with(struct semaphore *semaphore,
+                                          enum bz_status (*release)(void *instance)) {
     uint32_t ticket = semaphore->tickets++;
     if (semaphore->value > 0) {
         semaphore->value--;
@@ -96,7 +97,7 @@ static enum bz_status acquire_with(struct semaphore *semaphore,
     return status;
 }
 
-static bool locked(void *instance) {
+static inline bool locked(void *instance) {
     return ((struct semaphore *)instance)->value == 0;
 }
 
