@@ -39,7 +39,7 @@ static const struct bz_size sizes[] = {
     {"hold", 0, 2, 0},
     {"nesting", 1, 3, 0},
     {"cancels", 0, 3, 0},
-    {"chain", 0, 5, 0},
+    {"chain", 0, 2, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"crowd", 11, 129, BZ_TAIL_TASKS},
     {"rounds", 4, 257, 0},
