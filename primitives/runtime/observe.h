@@ -49,7 +49,7 @@ enum bz_role {
 
 struct bz_observer {
     /* `task`: id of the task concerned, from 1; 0: none. `status`: enum bz_status. `arg`: see the
-     * kind. What the kind does not say is 0. The function must not call the loop. */
+     * kind. A field that the kind does not use is 0. The function must not call the loop. */
     void (*report)(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
                    uint8_t status, uint32_t arg);
 
