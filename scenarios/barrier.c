@@ -49,7 +49,6 @@ struct barrier {
     struct bz_scene scene;
     struct bz_sut_barrier sut;
     struct bz_timer host;
-    uint32_t parties;
     uint32_t visits_in_vain; /* in a row */
     uint32_t left;           /* unfinished guests when the host left them */
     uint64_t returns;        /* of waits */
@@ -130,7 +129,7 @@ static struct bz_task **free_place(struct barrier *state) {
 /* Sends the missing extras. False if no task is left, or no task has moved for some visits. */
 static bool serve(struct barrier *state) {
     struct bz_world *world = state->scene.world;
-    uint32_t parties = state->parties;
+    uint32_t parties = (uint32_t)state->scene.values[PARTIES];
     struct bz_task **place;
     uint32_t left = 0;
     uint32_t waiting = 0;
@@ -167,17 +166,12 @@ static void host_visits(struct bz_timer *timer) {
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     struct barrier *state = bz_scene_new(world, args, sizeof *state);
     const int64_t *values = args->values;
-    uint32_t wanted = (uint32_t)values[PARTIES];
-    enum bz_status status;
-    state->parties = wanted;
-    do {
-        status = bz_sut_barrier_init(&state->sut, world, "barrier", state->parties);
-    } while (status == BZ_INVALID_ARGUMENT && bz_scene_next_size(wanted, 1, &state->parties));
+    uint32_t parties = (uint32_t)values[PARTIES];
     state->left = UINT32_MAX;
     state->guest_count = (uint32_t)values[WORKERS];
-    state->guest_capacity = (uint32_t)values[WORKERS] + (VISITS_IN_VAIN + 1) * state->parties;
+    state->guest_capacity = (uint32_t)values[WORKERS] + (VISITS_IN_VAIN + 1) * parties;
     state->guests = bz_world_alloc(world, state->guest_capacity * sizeof(struct bz_task *));
-    if (!bz_scene_is_set_up(world, status)) {
+    if (!bz_scene_is_set_up(world, bz_sut_barrier_init(&state->sut, world, "barrier", parties))) {
         return state;
     }
     bz_scene_spawn_all(world, state->guests, values[WORKERS], "worker", worker, state);

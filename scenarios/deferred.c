@@ -81,7 +81,7 @@ static void release(struct crowd *crowd) {
 static void take_back(struct client *client) {
     struct crowd *crowd = client->crowd;
     client->is_refused = true;
-    client->must_end = crowd->holders == crowd->scene.permits;
+    client->must_end = crowd->holders == (uint64_t)crowd->scene.values[PERMITS];
     crowd->ops->cancel(crowd->instance, &client->request);
 }
 
@@ -124,9 +124,9 @@ static void on_granted(struct crowd *crowd, struct client *client) {
                          (unsigned)(client - crowd->clients) + 1);
     }
     crowd->holders++;
-    bz_world_assert(crowd->scene.world, crowd->holders <= crowd->scene.permits,
+    bz_world_assert(crowd->scene.world, crowd->holders <= (uint64_t)crowd->scene.values[PERMITS],
                     "%llu clients hold one of %lld permits", (unsigned long long)crowd->holders,
-                    (long long)crowd->scene.permits);
+                    (long long)crowd->scene.values[PERMITS]);
     check_order(crowd, client);
     uint64_t bound = (uint64_t)crowd->scene.values[HOLD] + 1;
     client->hold =
@@ -372,22 +372,17 @@ static void spawn_all(struct crowd *crowd) {
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     uint32_t count = (uint32_t)args->values[CROWD];
-    uint32_t wanted = (uint32_t)args->values[PERMITS];
-    enum bz_status status;
+    uint32_t permits = (uint32_t)args->values[PERMITS];
     struct crowd *crowd =
         bz_scene_new(world, args, sizeof *crowd + count * sizeof crowd->clients[0]);
     crowd->ops = world->variant->deferred;
     crowd->client_count = count;
+    crowd->instance = bz_world_alloc(world, crowd->ops->instance_bytes);
     if (args->values[CHAIN] > 0) {
         bz_play_chains(world, args->values[CHAIN]);
         begin_meeting(world);
     }
-    crowd->scene.permits = wanted;
-    do {
-        crowd->instance = bz_world_alloc(world, crowd->ops->instance_bytes);
-        status = crowd->ops->init(crowd->instance, world->loop, crowd->scene.permits);
-    } while (status == BZ_INVALID_ARGUMENT && bz_scene_next_size(wanted, 1, &crowd->scene.permits));
-    if (bz_scene_is_set_up(world, status)) {
+    if (bz_scene_is_set_up(world, crowd->ops->init(crowd->instance, world->loop, permits))) {
         spawn_all(crowd);
     }
     return crowd;

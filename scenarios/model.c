@@ -401,45 +401,30 @@ static void spawn_all(struct scene *scene) {
     }
 }
 
-/* Every parameter of the model is the capacity. */
-static enum bz_status init_object(struct scene *scene, const struct bz_scenario_args *args,
-                                  int64_t *parameters) {
-    const struct bz_introspection look = {
-        .instance = scene, .at_rest = judge_rest, .idle = judge_idle};
-    uint32_t wanted = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
-    enum bz_status status;
-    scene->base.permits = wanted;
-    do {
-        for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
-            parameters[index] = scene->base.permits;
-        }
-        status =
-            bz_sut_opaque_init(&scene->sut, scene->base.world, args->primitive,
-                               scene->modelled.model.name, scene->modelled.init, parameters, &look);
-    } while (status == BZ_INVALID_ARGUMENT && bz_scene_next_size(wanted, 1, &scene->base.permits));
-    return status;
-}
-
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     uint32_t count = (uint32_t)args->values[TASKS];
     struct scene *scene =
         bz_scene_new(world, args, sizeof *scene + count * sizeof scene->clients[0]);
     int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
+    scene->base.permits =
+        args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
     scene->client_count = count;
     scene->primitive = args->primitive;
     scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
     bz_modelled_init(&scene->modelled, world->variant, args->primitive, scene->ops);
+    for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
+        parameters[index] = scene->base.permits;
+    }
     for (uint32_t op = 0; op < scene->modelled.model.op_count; op++) {
         scene->words[op] = (uint8_t)word_of(scene->modelled.model.ops[op].name);
     }
-    enum bz_status status = init_object(scene, args, parameters);
-    if (status == BZ_INVALID_ARGUMENT && args->primitive == BZ_PRIMITIVE_QUEUE) {
-        bz_judge_cut(world->judge,
-                     "the variant has no queue of a small bound; the model has no other");
-        return scene;
-    }
-    if (!bz_scene_is_set_up(world, status)) {
+    if (!bz_scene_is_set_up(
+            world, bz_sut_opaque_init(&scene->sut, world, args->primitive,
+                                      scene->modelled.model.name, scene->modelled.init, parameters,
+                                      &(struct bz_introspection){.instance = scene,
+                                                                 .at_rest = judge_rest,
+                                                                 .idle = judge_idle}))) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);

@@ -302,18 +302,16 @@ static void spawn_all(struct queue *queue) {
 static enum bz_status init_queue(struct queue *queue) {
     const int64_t *values = queue->scene.values;
     enum bz_queue_order order = (enum bz_queue_order)values[KIND];
-    uint32_t wanted = (values[MOVES] & BURSTS) != 0 ? 0 : (uint32_t)values[MAXSIZE];
-    uint32_t maxsize = wanted;
-    enum bz_status status;
-    bool is_plainer; /* what is tried next */
-    do {
+    uint32_t maxsize = (values[MOVES] & BURSTS) != 0 ? 0 : (uint32_t)values[MAXSIZE];
+    enum bz_status status = BZ_INVALID_ARGUMENT;
+    for (;;) {
         status =
             bz_sut_queue_init(&queue->sut, queue->scene.world, "items", "slots", order, maxsize);
-        is_plainer = order != BZ_QUEUE_ORDER_FIFO;
+        if (status != BZ_INVALID_ARGUMENT || order == BZ_QUEUE_ORDER_FIFO) {
+            return status;
+        }
         order = BZ_QUEUE_ORDER_FIFO;
-    } while (status == BZ_INVALID_ARGUMENT &&
-             (is_plainer || bz_scene_next_size(wanted, 0, &maxsize)));
-    return status;
+    }
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {

@@ -4,7 +4,6 @@
 #include "primitives/runtime/group.h"
 
 /* Bodies return none of these, unless they say so. */
-#define SIZES_ABOVE 8u
 #define NO_ENDS (1u << BZ_FAILED | 1u << BZ_INVALID_STATE | 1u << BZ_INVALID_ARGUMENT)
 
 void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args,
@@ -21,29 +20,21 @@ void bz_scene_may_fail(struct bz_world *world) {
 }
 
 bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status) {
+    if (status == BZ_INVALID_ARGUMENT) {
+        bz_judge_cut(world->judge, "the variant does not offer this size; --set another");
+        return false;
+    }
     bz_world_assert(world, status == BZ_OK, "the variant could not be set up: %s",
                     bz_status_word(status));
     return status == BZ_OK;
 }
 
-bool bz_scene_next_size(uint32_t wanted, uint32_t least, uint32_t *size) {
-    if (*size > wanted) {
-        return ++*size <= wanted + SIZES_ABOVE;
-    }
-    *size = *size > least ? *size - 1 : wanted + 1;
-    return true;
-}
-
 bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args *args,
                            const char *name, int64_t permits) {
-    uint32_t wanted = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)permits;
-    enum bz_status status;
-    scene->permits = wanted;
-    do {
-        status =
-            bz_sut_permits_init(&scene->sut, scene->world, args->primitive, name, scene->permits);
-    } while (status == BZ_INVALID_ARGUMENT && bz_scene_next_size(wanted, 1, &scene->permits));
-    return bz_scene_is_set_up(scene->world, status);
+    scene->permits = args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)permits;
+    return bz_scene_is_set_up(
+        scene->world,
+        bz_sut_permits_init(&scene->sut, scene->world, args->primitive, name, scene->permits));
 }
 
 void bz_scene_finish_permits(struct bz_world *world, void *scene) {

@@ -21,16 +21,11 @@ void *bz_scene_new(struct bz_world *world, const struct bz_scenario_args *args, 
 /* Bodies of this program may return BZ_FAILED; otherwise the oracle `status` objects. */
 void bz_scene_may_fail(struct bz_world *world);
 
-/* Sets up `scene->sut` with `permits` permits, or as many as it offers, or with one for a lock. The
- * rest of a set-up is for
+/* Sets up `scene->sut` with `permits` permits, or with one for a lock. The rest of a set-up is for
  * when this, or bz_scene_is_set_up() with the status of another object, says true. */
 bool bz_scene_init_permits(struct bz_scene *scene, const struct bz_scenario_args *args,
                            const char *name, int64_t permits);
 bool bz_scene_is_set_up(struct bz_world *world, enum bz_status status);
-
-/* An init that does not offer a size answers BZ_INVALID_ARGUMENT. The size to try after `size`:
- * from the wanted one down to `least`, then up. False: enough were tried. */
-bool bz_scene_next_size(uint32_t wanted, uint32_t least, uint32_t *size);
 
 /* True if the variant claims this of the primitive. */
 static inline bool bz_scene_claims(const struct bz_world *world, enum bz_primitive primitive,

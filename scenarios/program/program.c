@@ -83,23 +83,15 @@ static enum bz_status init_object(struct object *entry, struct bz_world *world,
     }
 }
 
-/* Not every variant has every order of a queue, or every size. */
+/* Not every variant has every order of a queue, or semaphores without a permit. */
 static enum bz_status init_plainer_object(struct object *entry, struct bz_world *world,
                                           struct bz_script_object *object) {
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     object->order = BZ_QUEUE_ORDER_FIFO;
     object->number = kind->number != NULL && !kind->has_order ? 1 : object->number;
     object->lock = 0;
-    uint32_t wanted = object->number;
-    uint32_t number = wanted;
-    enum bz_status status;
-    do {
-        object->number = number;
-        *entry = (struct object){0};
-        status = init_object(entry, world, object, NULL);
-    } while (status == BZ_INVALID_ARGUMENT && kind->number != NULL &&
-             bz_scene_next_size(wanted, kind->has_order ? 0 : 1, &number));
-    return status;
+    *entry = (struct object){0};
+    return init_object(entry, world, object, NULL);
 }
 
 static struct interpreter *new_interpreter(struct bz_world *world, struct bz_script *script,
@@ -121,9 +113,7 @@ static struct interpreter *new_interpreter(struct bz_world *world, struct bz_scr
             status =
                 init_plainer_object(&interpreter->objects[index], world, &script->objects[index]);
         }
-        bz_world_assert(world, status == BZ_OK, "'%s' could not be set up: %s",
-                        script->objects[index].name, bz_status_word(status));
-        if (status != BZ_OK) {
+        if (!bz_scene_is_set_up(world, status)) {
             script->object_count = index;
             return interpreter;
         }

@@ -164,59 +164,26 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
 }
 
-/* The primitives that ship, in one size only: scenarios take the size that there is. */
+/* A semaphore of one permit: nothing is said of two, and one is judged. */
 static enum bz_status init_of_one(void *instance, struct bz_loop *loop, uint32_t permits) {
     return permits != 1
                ? BZ_INVALID_ARGUMENT
                : bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE]->init(instance, loop, 1);
 }
 
-static enum bz_status init_for_two(void *instance, struct bz_loop *loop, uint32_t parties) {
-    return parties != 2 ? BZ_INVALID_ARGUMENT
-                        : bz_variant_buzzer.barrier->init(instance, loop, parties);
-}
-
-static uint32_t the_maxsize;
-
-static enum bz_status init_one_queue(void *instance, struct bz_loop *loop,
-                                     enum bz_queue_order order, uint32_t maxsize) {
-    return maxsize != the_maxsize || order != BZ_QUEUE_ORDER_FIFO
-               ? BZ_INVALID_ARGUMENT
-               : bz_variant_buzzer.queue->init(instance, loop, order, maxsize);
-}
-
-Test(designs, one_size_only) {
-    struct bz_permit_ops permits = *bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE];
-    struct bz_barrier_ops barrier = *bz_variant_buzzer.barrier;
-    struct bz_queue_ops queue = *bz_variant_buzzer.queue;
-    const struct bz_variant one_size = {
-        .version = BZ_VARIANT_VERSION,
-        .name = "one_size",
-        .summary = "what ships, in one size only",
-        .claims = bz_variant_buzzer.claims,
-        .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &permits},
-        .barrier = &barrier,
-        .queue = &queue,
-    };
-    permits.init = init_of_one;
-    barrier.init = init_for_two;
-    queue.init = init_one_queue;
-    the_maxsize = 1;
-    expect_silence_everywhere(&one_size);
-    expect_proof(&one_size);
-    the_maxsize = 0; /* no bound, which the model does not have */
-    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
-        expect_silence(tst_scenario("queue"), &one_size, BZ_PRIMITIVE_QUEUE, (enum bz_order)order,
-                       run_count());
-        expect_silence(tst_scenario("program"), &one_size, BZ_PRIMITIVE_SEMAPHORE,
-                       (enum bz_order)order, run_count());
-        struct bz_program program =
-            tst_program(tst_scenario("model"), &one_size, (enum bz_order)order);
-        program.args.primitive = BZ_PRIMITIVE_QUEUE;
-        struct tst_seeds result = tst_run_seeds(&program, 10);
-        cr_assert_null((void *)result.violation.oracle);
-        cr_assert_eq(result.out_of_steps, 10);
-    }
+Test(designs, a_size_that_is_not_offered_has_no_verdict) {
+    struct bz_permit_ops ops = *bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE];
+    struct bz_variant one_size = bz_variant_buzzer;
+    ops.init = init_of_one;
+    one_size.name = "one_size";
+    one_size.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
+    struct bz_program program = tst_program(tst_scenario("contended"), &one_size, BZ_ORDER_ANY);
+    struct tst_seeds result = tst_run_seeds(&program, 10);
+    cr_assert_null((void *)result.violation.oracle);
+    cr_assert_eq(result.out_of_steps, 10);
+    char error[256];
+    cr_assert(bz_program_set_list(&program, "permits=1", error, sizeof error));
+    tst_expect_silence(&program, 1000);
 }
 
 /* Code for asyncio in that runtime: a cancelled task gives back what it keeps all the same. */

@@ -98,7 +98,7 @@ static enum bz_status faulty_init(void *arg, struct bz_loop *loop, uint32_t perm
     if (FAULT == FINI && !take_block(instance)) {
         return BZ_NO_MEMORY;
     }
-    return FAULT == REFUSED ? BZ_INVALID_ARGUMENT : status;
+    return FAULT == REFUSED ? BZ_FAILED : status;
 }
 
 /* Does not free the block of init. */
