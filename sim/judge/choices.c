@@ -211,6 +211,10 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     return is_jump;
 }
 
+bool bz_judge_is_newer(const struct bz_judge *judge, enum bz_older older) {
+    return judge->config.older < older;
+}
+
 /* --- what is drawn ---------------------------------------------------------------------------- */
 
 static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
@@ -243,12 +247,12 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
     uint32_t task = judge->shadow.running;
     judge->is_setup_fixed = false;
     uint64_t below_bound = bound < 64 ? (UINT64_C(1) << bound) - 1 : UINT64_MAX;
-    struct bz_draw question = {.bound = bound,
-                               .favoured =
-                                   judge->config.favours_nothing ? 0 : favoured & below_bound,
-                               .label = label,
-                               .owner = task,
-                               .nth = next_draw(judge, task)};
+    struct bz_draw question = {
+        .bound = bound,
+        .favoured = bz_judge_is_newer(judge, BZ_OLDER_FAVOURS_NOTHING) ? favoured & below_bound : 0,
+        .label = label,
+        .owner = task,
+        .nth = next_draw(judge, task)};
     uint64_t value = judge->strategy->draw(judge->strategy_state, kind, &question, judge->step);
     BZ_CHECK(value < bound);
     bz_judge_note_draw(judge, kind, value);

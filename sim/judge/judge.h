@@ -118,6 +118,15 @@ bool bz_oracle_ends_process(const char *name);
 #define BZ_LAG_MAX_ANY_NS BZ_TIME_MAX_NS /* no bound */
 #define BZ_LAG_MAX_NONE_NS UINT64_MAX    /* a timer never fires before ready work */
 
+/* The choices that older programs did not have. Each level is also without those of the levels
+ * before it, so that a token of such a program repeats. */
+enum bz_older {
+    BZ_OLDER_NOT = 0,
+    BZ_OLDER_WAKES_ON_TIME = 1,   /* order fifo: an idle loop never wakes late, and cancels from
+                                     outside come between turns alone */
+    BZ_OLDER_FAVOURS_NOTHING = 2, /* bz_judge_draw_favoured() is bz_judge_draw() */
+};
+
 /* All zeros is a valid configuration: portfolio, any order, no cancels. */
 struct bz_judge_config {
     const char *program; /* names for tokens and traces; NULL: "program", "variant" */
@@ -129,7 +138,7 @@ struct bz_judge_config {
     uint32_t steps_max;                 /* 0: BZ_STEPS_MAX_DEFAULT */
     uint32_t starvation_bound;          /* overtakings that a waiter must accept; 0: default */
     uint64_t lag_max_ns;                /* that the steps of a run take, in sum; 0: default */
-    bool favours_nothing;               /* bz_judge_draw_favoured() is bz_judge_draw(), as once */
+    enum bz_older older;                /* repeats the run of an older program */
     bool ignores_starvation;            /* for a search: some orders starve a task */
     uint64_t oracles_off;               /* bit mask of indices in bz_oracles */
     const struct bz_profile *profile;   /* for strategies that need one: copied; NULL: measured */
@@ -184,6 +193,9 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
  * clock stood still, it polls, and then any jump is allowed and does not count. Called before a
  * step while a timer is pending. */
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
+
+/* True if the run has the choices that programs of this level lack. */
+bool bz_judge_is_newer(const struct bz_judge *judge, enum bz_older older);
 
 /* Draws a number below `bound` (1 to 2^53 - 1), or a virtual delay in [least, most], for the
  * running task. `label` is a literal that names the purpose. */

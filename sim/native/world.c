@@ -184,7 +184,7 @@ static bool advance_clock(struct bz_native *native) {
     return true;
 }
 
-/* The loop was busy: timers become due while handles are ready. */
+/* The loop was busy, or woke late: timers become due while handles are ready. */
 static void jump_clock(struct bz_native *native) {
     const struct bz_loop *loop = native->world.loop;
     uint64_t deadline_ns = bz_driver_next_deadline_ns(loop);
@@ -401,12 +401,20 @@ static bool outside_strikes(struct bz_native *native) {
     return strike(native, bz_judge_cancel(native->world.judge));
 }
 
+static bool queue_due_timers(struct bz_native *native, uint64_t was_ns) {
+    uint32_t carried = native->world.loop->ready_count;
+    bz_driver_begin_turn(native->world.loop);
+    return timers_are_right(native, was_ns, carried);
+}
+
 /* Begins the next turn; false if nothing will ever run again, or a cancel came first. An idle loop
- * may be woken by an event from outside before its next timer. */
+ * may be woken by an event from outside before its next timer, or so late that the timer after it
+ * is due, too. */
 static bool begin_turn(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
     uint64_t was_ns = loop->now_ns;
-    if (loop->ready_count > 0) {
+    bool is_idle = loop->ready_count == 0;
+    if (!is_idle) {
         jump_clock(native);
     } else if (loop->heap_count > loop->heap_disarmed && outside_strikes(native)) {
         return false;
@@ -414,10 +422,15 @@ static bool begin_turn(struct bz_native *native) {
         native->is_over = true;
         return false;
     }
-    uint32_t carried = loop->ready_count;
-    bz_driver_begin_turn(loop);
     native->outside_is_past = false;
-    return timers_are_right(native, was_ns, carried);
+    if (!queue_due_timers(native, was_ns)) {
+        return false;
+    }
+    was_ns = loop->now_ns;
+    if (is_idle && bz_judge_is_newer(native->world.judge, BZ_OLDER_WAKES_ON_TIME)) {
+        jump_clock(native);
+    }
+    return loop->now_ns == was_ns || queue_due_timers(native, was_ns);
 }
 
 /* True if the timer became due in this turn and was not carried over. */

@@ -9,7 +9,7 @@
  * when it begins. The clock advances when nothing is ready. A cancel from outside is injected after
  * the handles that were carried over and before the timers that are due. `any` lets every ready
  * handle go next, and a cancel strike before any step. Under both, a clock jump may make timers due
- * while handles are still ready: the loop was busy.
+ * while handles are still ready, or more than one at once: the loop was busy, or woke late.
  *
  * A run stops after the step of its first violation. Tasks are abandoned where they stand.
  */

@@ -47,7 +47,7 @@ struct bz_world *bz_program_new_world(const struct bz_program *program) {
         .steps_max = program->steps_max,
         .starvation_bound = program->starvation_bound,
         .lag_max_ns = program->lag_max_ns,
-        .favours_nothing = program->favours_nothing,
+        .older = program->older,
         .profile = program->profile.steps == 0 ? NULL : &program->profile,
         .answers = &program->answers,
     };

@@ -21,7 +21,7 @@ struct bz_program {
     uint32_t steps_max;
     uint32_t starvation_bound;
     uint64_t lag_max_ns;          /* as in struct bz_judge_config, but never 0 */
-    bool favours_nothing;         /* the same */
+    enum bz_older older;          /* the same */
     struct bz_contain contain;    /* whether its runs need a process of their own */
     struct bz_scenario_args args; /* compared up to `file_name`, see scenario.h */
     struct bz_answers answers;    /* for the strategy `answers` */

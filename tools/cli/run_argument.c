@@ -20,11 +20,11 @@ bool bz_named_run_is_token(const char *input) {
 
 /* True if the program makes the run with that digest; then `run` is that run. */
 static bool repeats_with(struct bz_named_run *run, uint64_t seed, uint64_t digest,
-                         uint64_t lag_max_ns, bool favours_nothing) {
+                         uint64_t lag_max_ns, enum bz_older older) {
     struct bz_named_run other = *run;
     bz_trace_init(&other.trace);
     other.program.lag_max_ns = lag_max_ns;
-    other.program.favours_nothing = favours_nothing;
+    other.program.older = older;
     bool is_it = bz_record(&other.program, seed, &other.trace, &other.report) &&
                  other.trace.digest == digest;
     bz_trace_fini(is_it ? &run->trace : &other.trace);
@@ -34,7 +34,7 @@ static bool repeats_with(struct bz_named_run *run, uint64_t seed, uint64_t diges
     return is_it;
 }
 
-/* Older programs favoured no value of a draw, and before that they knew no bound on lag. The digest
+/* Older programs had fewer choices, and before that they knew no bound on lag. The digest
  * says which one made the run of the token. False: none did, and `run` is as it was. */
 static bool repeats_as_once(struct bz_named_run *run, uint64_t seed, uint64_t digest) {
     struct bz_token token;
@@ -42,8 +42,11 @@ static bool repeats_as_once(struct bz_named_run *run, uint64_t seed, uint64_t di
     bool may_have_bound = run->program.lag_max_ns != BZ_LAG_MAX_DEFAULT_NS ||
                           !bz_token_split(&token, run->input, error, sizeof error) ||
                           (token.settings != NULL && strstr(token.settings, "max-lag=") != NULL);
-    return repeats_with(run, seed, digest, run->program.lag_max_ns, true) ||
-           (!may_have_bound && repeats_with(run, seed, digest, BZ_LAG_MAX_ANY_NS, true));
+    uint64_t lag_max_ns = run->program.lag_max_ns;
+    return repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_WAKES_ON_TIME) ||
+           repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_FAVOURS_NOTHING) ||
+           (!may_have_bound &&
+            repeats_with(run, seed, digest, BZ_LAG_MAX_ANY_NS, BZ_OLDER_FAVOURS_NOTHING));
 }
 
 /* Records the run of the token again and compares the digests. */

@@ -63,6 +63,21 @@ Test(clock, jumps_on_request_while_handles_are_ready) {
     stage_end(&stage);
 }
 
+/* An idle loop of order fifo wakes so late that both timers are due: a's step comes after them. */
+Test(clock, jumps_on_request_when_an_idle_loop_wakes) {
+    struct stage stage;
+    play(&stage, "fifo; a: sleep yield; b: doze; a b +A"
+                 " => a.sleep:ok b.doze:ok a.yield:ok");
+    cr_assert_eq(stage.world->judge->lag_ns, 20);
+    cr_assert_eq(stage.world->judge->tape.count, 1);
+    cr_assert_eq(stage.world->judge->tape.choices[0].kind, BZ_CHOICE_DELAY);
+    cr_assert_eq(stage.world->judge->tape.choices[0].step, 3);
+    stage_end(&stage);
+    play(&stage, "fifo; a: sleep yield; b: doze; a b"
+                 " => a.sleep:ok a.yield:ok b.doze:ok");
+    stage_end(&stage);
+}
+
 /* --- orders ----------------------------------------------------------------------------------- */
 
 Test(order, fifo_ignores_the_choice_of_the_strategy) {

@@ -314,6 +314,10 @@ static bool is_due_timer(const struct bz_py_handle *handle) {
     return handle->is_timer;
 }
 
+static bool is_newer(const struct bz_py_loop *loop) {
+    return bz_judge_is_newer(loop->judge, BZ_OLDER_WAKES_ON_TIME);
+}
+
 static bool begin_turn(struct bz_py_loop *loop) {
     bz_py_timers_sweep(loop);
     if (loop->count > 0) {
@@ -323,6 +327,9 @@ static bool begin_turn(struct bz_py_loop *loop) {
     } else if (!advance_clock(loop)) {
         loop->is_over = true;
         return false;
+    } else if (is_newer(loop)) { /* the selector may return late */
+        (void)bz_py_ready_add_due(loop);
+        jump_clock(loop);
     }
     (void)bz_py_ready_add_due(loop);
     loop->turn_left = loop->count;
@@ -330,12 +337,13 @@ static bool begin_turn(struct bz_py_loop *loop) {
     return true;
 }
 
-/* Order fifo, asyncio's turn: the handles carried over, then events from outside, then timers. */
+/* Order fifo, asyncio's turn: the handles carried over, then events from outside, then timers. A
+ * signal handler, or a thread by call_soon_threadsafe(), may also cancel between two handles. */
 static bool prepare_fifo(struct bz_py_loop *loop) {
     for (;;) {
         bz_py_ready_drop_cancelled(loop);
-        if (loop->turn_left > 0 && !is_due_timer(loop->ready[0])) {
-            return true;
+        if (loop->turn_left > 0 && (loop->is_outside_past || !is_due_timer(loop->ready[0]))) {
+            return !is_newer(loop) || !strike(loop);
         }
         if (!loop->is_outside_past) {
             loop->is_outside_past = true;

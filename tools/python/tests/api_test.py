@@ -209,6 +209,39 @@ class Api(support.Case):
                              [True] * is_one)
             self.assertEqual(result.exit_code, 4 if is_one else 0)
 
+    def test_windows_of_fifo(self):
+        """What asyncio's loop reaches: it wakes so late that two timers are due in one turn, and a
+        thread or a signal handler cancels between two handles."""
+        async def cancelled_with_a_result(sim, set_result):
+            future = asyncio.get_running_loop().create_future()
+            seen = []
+
+            async def waiter():
+                try:
+                    await future
+                except asyncio.CancelledError:
+                    seen.append(future.done() and not future.cancelled())
+                    raise
+            task = sim.spawn(None, waiter())
+            await asyncio.sleep(0)
+            set_result(future, task)
+            await asyncio.wait([task])
+            sim.check(seen != [True], "the cancel came after the result")
+
+        async def test_timers(sim):
+            loop = asyncio.get_running_loop()
+            await cancelled_with_a_result(sim, lambda future, task: (
+                loop.call_later(1, future.set_result, 1), loop.call_later(1.001, task.cancel)))
+
+        async def test_signal(sim):
+            await cancelled_with_a_result(sim, lambda future, task: future.set_result(1))
+
+        for test, options in ((test_timers, {"cancel": "none"}), (test_signal, {})):
+            result = buzzer.run(test, order="fifo", runs=200, **options)
+            self.assertEqual(result.violations[0].message, "the cancel came after the result")
+        self.assertEqual(
+            buzzer.run(test_timers, order="fifo", runs=200, cancel="none", max_lag=0).exit_code, 0)
+
     def test_no_test(self):
         def test_sync(sim):
             pass
