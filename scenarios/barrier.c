@@ -195,4 +195,5 @@ const struct bz_scenario bz_scenario_barrier = {
     .setup = setup,
     .runs_uncancelled = true,
     .sizes = sizes,
+    .size = "parties",
 };

@@ -85,4 +85,5 @@ const struct bz_scenario bz_scenario_contended = {
     .runs_uncancelled = true,
     .finish = bz_scene_finish_permits,
     .sizes = sizes,
+    .size = "permits",
 };

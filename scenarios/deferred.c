@@ -416,4 +416,5 @@ const struct bz_scenario bz_scenario_deferred = {
     .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
+    .size = "permits",
 };

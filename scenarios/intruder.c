@@ -146,4 +146,5 @@ const struct bz_scenario bz_scenario_intruder = {
     .runs_uncancelled = true,
     .finish = finish,
     .sizes = sizes,
+    .size = "permits",
 };

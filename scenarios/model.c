@@ -28,7 +28,9 @@ enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS, EX
 static const struct bz_param params[] = {
     {"tasks", "tasks that call operations", 4, 1, 16},
     {"operations", "calls of each task, besides those that give back", 3, 1, 1000},
-    {"capacity", "permits of a semaphore, items of a queue, parties of a barrier but one", 1, 1, 8},
+    {"capacity",
+     "permits of a semaphore, items of a queue (0: no bound), parties of a barrier but one", 1, 0,
+     8},
     {"pause", "0..pause yields before each call, and one more by who holds something", 1, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
@@ -75,6 +77,7 @@ struct scene {
     uint32_t client_count;
     enum bz_primitive primitive;
     int64_t fresh;                   /* arguments given out so far */
+    int64_t room;                    /* items that may be put besides those that are there */
     uint64_t noted_ns;               /* the time that the history knows */
     uint8_t words[BZ_MODEL_OPS_MAX]; /* enum bz_op, by operation */
     struct bz_task **tasks;
@@ -152,7 +155,9 @@ static enum bz_status call(struct client *client, uint32_t op, const int64_t *ar
     bz_judge_opaque_begin(judge, scene->sut.object, word,
                           description->argument_count > 0 ? (uint32_t)arguments[0] : 0);
     bz_sut_may_wait(scene->base.world);
+    scene->room -= word == BZ_OP_PUT;
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
+    scene->room += status == BZ_OK ? word == BZ_OP_GET : word == BZ_OP_PUT;
     bz_judge_opaque_end(judge, scene->sut.object, word, status);
     note_end(client, status, answer);
     return status;
@@ -168,7 +173,8 @@ static uint64_t callable(const struct client *client) {
         bool is_owed = owed != 0 && (client->owed >> (owed - 1) & 1) != 0;
         bool is_free = owed == 0 && (client->owed >> op & 1) == 0 &&
                        (needed == 0 || (client->owed >> (needed - 1) & 1) != 0);
-        bool is_called = !model->ops[op].is_hidden &&
+        bool has_room = client->scene->room > 0 || client->scene->words[op] != BZ_OP_PUT;
+        bool is_called = !model->ops[op].is_hidden && has_room &&
                          (!model->ops[op].is_extra || value_of(client->scene, EXTRAS) == 1);
         set |= (uint64_t)(is_called && (is_owed || is_free)) << op;
     }
@@ -408,6 +414,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     int64_t parameters[BZ_MODEL_PARAMETERS_MAX];
     scene->base.permits =
         args->primitive == BZ_PRIMITIVE_LOCK ? 1 : (uint32_t)args->values[CAPACITY];
+    scene->room = args->primitive == BZ_PRIMITIVE_QUEUE && args->values[CAPACITY] == 0
+                      ? BZ_MODELLED_ITEMS_MAX
+                      : INT64_MAX / 2;
     scene->client_count = count;
     scene->primitive = args->primitive;
     scene->noted_ns = bz_loop_now_ns(world->loop);
@@ -447,4 +456,6 @@ const struct bz_scenario bz_scenario_model = {
     .primitive_count = 8,
     .setup = setup,
     .sizes = sizes,
+    .size = "capacity",
+    .parties_more = 1,
 };

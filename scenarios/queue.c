@@ -299,19 +299,20 @@ static void spawn_all(struct queue *queue) {
                        1u << BZ_OP_PUT | 1u << BZ_OP_GET, values[PATIENCE], values[CANCELS]);
 }
 
+/* In the wanted order, or in the first one that there is. */
 static enum bz_status init_queue(struct queue *queue) {
     const int64_t *values = queue->scene.values;
-    enum bz_queue_order order = (enum bz_queue_order)values[KIND];
-    uint32_t maxsize = (values[MOVES] & BURSTS) != 0 ? 0 : (uint32_t)values[MAXSIZE];
-    enum bz_status status = BZ_INVALID_ARGUMENT;
-    for (;;) {
-        status =
-            bz_sut_queue_init(&queue->sut, queue->scene.world, "items", "slots", order, maxsize);
-        if (status != BZ_INVALID_ARGUMENT || order == BZ_QUEUE_ORDER_FIFO) {
-            return status;
-        }
-        order = BZ_QUEUE_ORDER_FIFO;
-    }
+    struct bz_world *world = queue->scene.world;
+    bool is_unbounded = (values[MOVES] & BURSTS) != 0 &&
+                        bz_variant_offers_size(world->variant, BZ_PRIMITIVE_QUEUE, 0);
+    uint32_t maxsize = is_unbounded ? 0 : (uint32_t)values[MAXSIZE];
+    enum bz_queue_order order =
+        bz_variant_nearest_order(world->variant, (enum bz_queue_order)values[KIND]);
+    enum bz_status status = bz_sut_queue_init(&queue->sut, world, "items", "slots", order, maxsize);
+    order = bz_variant_nearest_order(world->variant, BZ_QUEUE_ORDER_FIFO);
+    return status == BZ_INVALID_ARGUMENT
+               ? bz_sut_queue_init(&queue->sut, world, "items", "slots", order, maxsize)
+               : status;
 }
 
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
@@ -343,4 +344,5 @@ const struct bz_scenario bz_scenario_queue = {
     .setup = setup,
     .finish = finish,
     .sizes = sizes,
+    .size = "maxsize",
 };

@@ -103,4 +103,5 @@ const struct bz_scenario bz_scenario_restaurant = {
     .runs_uncancelled = true,
     .finish = bz_scene_finish_permits,
     .sizes = sizes,
+    .size = "tables",
 };

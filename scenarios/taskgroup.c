@@ -422,4 +422,5 @@ const struct bz_scenario bz_scenario_taskgroup = {
     .setup = setup,
     .finish = finish,
     .sizes = sizes,
+    .size = "permits",
 };

@@ -174,4 +174,5 @@ const struct bz_scenario bz_scenario_timeout = {
     .setup = setup,
     .finish = bz_scene_finish_permits,
     .sizes = sizes,
+    .size = "permits",
 };

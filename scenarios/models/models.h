@@ -13,6 +13,9 @@
 /* No model below has more operations. */
 #define BZ_MODELLED_OPS_MAX 8u
 
+/* A queue without a bound has room for so many items, in its model; a program keeps to it. */
+#define BZ_MODELLED_ITEMS_MAX 8
+
 /* A model, and the object under test seen through it. */
 struct bz_modelled {
     struct bz_model model;

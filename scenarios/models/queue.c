@@ -1,11 +1,11 @@
-/* Queue, first in, first out: the items in it, up to its bound. */
+/* Queue, first in, first out: the items in it, up to its bound, if it has one. */
 #include <string.h>
 
 #include "scenarios/models/models.h"
 
 enum { GET, PUT, PUT_BACK, OP_COUNT };
 
-/* More than a bound of 8, and one put back by each of 16 tasks. */
+/* More than a bound of BZ_MODELLED_ITEMS_MAX, and one put back by each of 16 tasks. */
 #define ITEMS_MAX 24
 
 struct queue {
@@ -15,7 +15,7 @@ struct queue {
 };
 
 static void start(void *state, const int64_t *parameters) {
-    ((struct queue *)state)->bound = parameters[0];
+    ((struct queue *)state)->bound = parameters[0] == 0 ? BZ_MODELLED_ITEMS_MAX : parameters[0];
 }
 
 static bool get(struct queue *queue, int64_t *item) {

@@ -396,6 +396,19 @@ static void draw_lock(const struct bz_script *script, struct bz_script_object *o
     }
 }
 
+/* The nearest that the variant offers. */
+static void keep_offer(struct bz_script_object *object, const struct bz_variant *variant) {
+    const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
+    if (kind->number != NULL) {
+        object->number = (uint32_t)bz_variant_nearest_size(
+            variant, (enum bz_primitive)object->primitive, object->number, kind->least, kind->most);
+    }
+    if (kind->has_order) {
+        object->order =
+            (uint8_t)bz_variant_nearest_order(variant, (enum bz_queue_order)object->order);
+    }
+}
+
 static void draw_object(struct bz_script *script, struct bz_judge *judge,
                         const struct bz_variant *variant, const struct bz_script_draw *draw) {
     uint8_t candidates[1 + BZ_SCRIPT_PRIMITIVES] = {(uint8_t)draw->first};
@@ -414,6 +427,9 @@ static void draw_object(struct bz_script *script, struct bz_judge *judge,
     object->primitive = candidates[script->object_count == 1 ? 0 : kind];
     object->number = bz_script_kinds[object->primitive].drawn[number];
     object->order = bz_script_kinds[object->primitive].has_order ? (uint8_t)order : 0;
+    if (variant != NULL) {
+        keep_offer(object, variant);
+    }
     snprintf(object->name, sizeof object->name, "%s-%u",
              bz_primitive_name((enum bz_primitive)object->primitive), script->object_count);
     if (draw->more > 1) {

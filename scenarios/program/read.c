@@ -238,6 +238,13 @@ static bool read_object(struct reader *reader, const struct bz_json *json, uint3
         return false;
     }
     object->order = (uint8_t)order;
+    if (kind->number != NULL &&
+        !bz_variant_offers_size(reader->variant, (enum bz_primitive)object->primitive,
+                                object->number)) {
+        return fail(reader, "variant '%s' offers no such %s: \"%s\" %" PRIu32,
+                    reader->variant->name, bz_primitive_name(object->primitive), kind->number,
+                    object->number);
+    }
     for (uint32_t index = 0; index < number; index++) {
         if (strcmp(script->objects[index].name, object->name) == 0) {
             return fail(reader, "another object has the name '%s'", object->name);

@@ -36,7 +36,7 @@ static void expect_silence(const struct bz_scenario *scenario, const struct bz_v
                            enum bz_primitive primitive, enum bz_order order, uint64_t runs) {
     struct bz_program program = tst_program(scenario, design, order);
     program.strategy = &bz_strategy_portfolio;
-    program.args.primitive = primitive;
+    bz_program_use(&program, primitive);
     cr_assert(bz_program_measure(&program));
     struct tst_seeds result = tst_run_seeds(&program, runs);
     cr_assert_null((void *)result.violation.oracle,
@@ -136,7 +136,7 @@ static void expect_finding(const struct bz_variant *faulty, const char *scenario
         struct bz_program program =
             tst_program(tst_scenario(scenario), faulty, (enum bz_order)order);
         program.strategy = &bz_strategy_portfolio;
-        program.args.primitive = primitive;
+        bz_program_use(&program, primitive);
         cr_assert(bz_program_measure(&program));
         struct tst_seeds result = tst_run_seeds(&program, 3000);
         cr_assert_not_null((void *)result.violation.oracle, "%s on %s, %s, order %s", scenario,
@@ -164,26 +164,105 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
 }
 
-/* A semaphore of one permit: nothing is said of two, and one is judged. */
+/* The primitives that ship, in one size only. Scenarios never ask for another one. */
 static enum bz_status init_of_one(void *instance, struct bz_loop *loop, uint32_t permits) {
     return permits != 1
-               ? BZ_INVALID_ARGUMENT
+               ? BZ_FAILED
                : bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE]->init(instance, loop, 1);
 }
 
+static enum bz_status init_for_two(void *instance, struct bz_loop *loop, uint32_t parties) {
+    return parties != 2 ? BZ_FAILED : bz_variant_buzzer.barrier->init(instance, loop, parties);
+}
+
+static enum bz_status init_one_slot(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                    uint32_t maxsize) {
+    return maxsize != 1 || order != BZ_QUEUE_ORDER_LIFO
+               ? BZ_FAILED
+               : bz_variant_buzzer.queue->init(instance, loop, order, maxsize);
+}
+
+static enum bz_status init_unbounded(void *instance, struct bz_loop *loop,
+                                     enum bz_queue_order order, uint32_t maxsize) {
+    return maxsize != 0 || order != BZ_QUEUE_ORDER_FIFO
+               ? BZ_FAILED
+               : bz_variant_buzzer.queue->init(instance, loop, order, maxsize);
+}
+
+static struct bz_permit_ops one_permits;
+static struct bz_barrier_ops one_barrier;
+static struct bz_queue_ops one_queue;
+
+static struct bz_variant one_size(struct bz_offer of_queue,
+                                  enum bz_status (*init)(void *, struct bz_loop *,
+                                                         enum bz_queue_order, uint32_t)) {
+    one_permits = *bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE];
+    one_permits.init = init_of_one;
+    one_barrier = *bz_variant_buzzer.barrier;
+    one_barrier.init = init_for_two;
+    one_queue = *bz_variant_buzzer.queue;
+    one_queue.init = init;
+    return (struct bz_variant){.version = BZ_VARIANT_VERSION,
+                               .name = "one_size",
+                               .summary = "what ships, in one size only",
+                               .claims = bz_variant_buzzer.claims,
+                               .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &one_permits},
+                               .barrier = &one_barrier,
+                               .queue = &one_queue,
+                               .offers = {[BZ_PRIMITIVE_SEMAPHORE] = {.least = 1, .most = 1},
+                                          [BZ_PRIMITIVE_BARRIER] = {.least = 2, .most = 2},
+                                          [BZ_PRIMITIVE_QUEUE] = of_queue}};
+}
+
+static void expect_refusal(const char *scenario, const struct bz_variant *variant,
+                           const char *settings, const char *text) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_program program = tst_program(tst_scenario(scenario), variant, BZ_ORDER_ANY);
+    cr_assert_not(bz_program_set_list(&program, settings, error, sizeof error));
+    cr_assert_not_null(strstr(error, text), "%s", error);
+}
+
+Test(designs, one_size_only) {
+    struct bz_variant variant =
+        one_size((struct bz_offer){.least = 1, .most = 1, .orders = 1u << BZ_QUEUE_ORDER_LIFO},
+                 init_one_slot);
+    variant.waives[BZ_PRIMITIVE_QUEUE] = BZ_CLAIM_FIFO;
+    struct bz_program program = tst_program(tst_scenario("queue"), &variant, BZ_ORDER_ANY);
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        expect_silence(program.scenario, &variant, BZ_PRIMITIVE_QUEUE, order, run_count());
+    }
+    expect_refusal("queue", &variant, "maxsize=2",
+                   "'2': variant 'one_size' does not offer this "
+                   "size of a queue, but these: 1");
+    expect_refusal("barrier", &variant, "parties=1", "but these: 2");
+    expect_refusal("model", &variant, "capacity=2,primitive=barrier", "but these: 1");
+    expect_refusal("contended", &variant, "permits=3", "but these: 1");
+}
+
+Test(designs, one_size_and_a_queue_without_a_bound) {
+    struct bz_variant variant =
+        one_size((struct bz_offer){.bounds = BZ_OFFERS_NO_BOUND}, init_unbounded);
+    variant.offers[BZ_PRIMITIVE_QUEUE].orders = 1u << BZ_QUEUE_ORDER_FIFO;
+    expect_silence_everywhere(&variant);
+    expect_proof(&variant);
+    expect_refusal("queue", &variant, "maxsize=1", "but these: 0");
+}
+
+/* An init that refuses what the variant does not say: nothing is found, and nothing is judged. */
+static enum bz_status init_nothing(void *instance, struct bz_loop *loop, uint32_t permits) {
+    (void)instance;
+    (void)loop;
+    (void)permits;
+    return BZ_INVALID_ARGUMENT;
+}
+
 Test(designs, a_size_that_is_not_offered_has_no_verdict) {
-    struct bz_permit_ops ops = *bz_variant_buzzer.permits[BZ_PRIMITIVE_SEMAPHORE];
-    struct bz_variant one_size = bz_variant_buzzer;
-    ops.init = init_of_one;
-    one_size.name = "one_size";
-    one_size.permits[BZ_PRIMITIVE_SEMAPHORE] = &ops;
-    struct bz_program program = tst_program(tst_scenario("contended"), &one_size, BZ_ORDER_ANY);
+    struct bz_variant variant = one_size((struct bz_offer){.least = 1}, init_unbounded);
+    one_permits.init = init_nothing;
+    struct bz_program program = tst_program(tst_scenario("contended"), &variant, BZ_ORDER_ANY);
     struct tst_seeds result = tst_run_seeds(&program, 10);
     cr_assert_null((void *)result.violation.oracle);
     cr_assert_eq(result.out_of_steps, 10);
-    char error[256];
-    cr_assert(bz_program_set_list(&program, "permits=1", error, sizeof error));
-    tst_expect_silence(&program, 1000);
 }
 
 /* Code for asyncio in that runtime: a cancelled task gives back what it keeps all the same. */

@@ -26,6 +26,11 @@ static void *new_instance(struct bz_world *world, enum bz_primitive primitive) {
     ((instance) == NULL ? BZ_NO_MEMORY                                                             \
                         : (bz_native_of(world)->is_in_init = true, end_init(world, call)))
 
+/* The init is not asked for a size that the variant says it does not offer. */
+#define INIT_OF_SIZE(world, primitive, size, instance, call)                                       \
+    (bz_variant_offers_size((world)->variant, primitive, size) ? INIT(world, instance, call)       \
+                                                               : BZ_INVALID_ARGUMENT)
+
 static enum bz_status end_init(struct bz_world *world, enum bz_status status) {
     bz_native_of(world)->is_in_init = false;
     return status;
@@ -44,7 +49,8 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
     const struct bz_permit_ops *ops = world->variant->permits[primitive];
     void *instance = new_instance(world, primitive);
     permits = primitive == BZ_PRIMITIVE_LOCK ? 1 : permits;
-    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop, permits));
+    enum bz_status status = INIT_OF_SIZE(world, primitive, permits, instance,
+                                         ops->init(instance, world->loop, permits));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_permits){
             .world = world, .ops = ops, .instance = instance, .primitive = primitive};
@@ -190,7 +196,8 @@ enum bz_status bz_sut_barrier_init(struct bz_sut_barrier *sut, struct bz_world *
                                    const char *name, uint32_t parties) {
     const struct bz_barrier_ops *ops = world->variant->barrier;
     void *instance = new_instance(world, BZ_PRIMITIVE_BARRIER);
-    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop, parties));
+    enum bz_status status = INIT_OF_SIZE(world, BZ_PRIMITIVE_BARRIER, parties, instance,
+                                         ops->init(instance, world->loop, parties));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_barrier){.world = world, .ops = ops, .instance = instance};
         bz_judge_add_barrier(
@@ -233,7 +240,10 @@ enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *worl
                                  enum bz_queue_order order, uint32_t maxsize) {
     const struct bz_queue_ops *ops = world->variant->queue;
     void *instance = new_instance(world, BZ_PRIMITIVE_QUEUE);
-    enum bz_status status = INIT(world, instance, ops->init(instance, world->loop, order, maxsize));
+    enum bz_status status = bz_variant_nearest_order(world->variant, order) != order
+                                ? BZ_INVALID_ARGUMENT
+                                : INIT_OF_SIZE(world, BZ_PRIMITIVE_QUEUE, maxsize, instance,
+                                               ops->init(instance, world->loop, order, maxsize));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_queue){.world = world, .ops = ops, .instance = instance};
         bz_judge_add_queue(world->judge, &sut->judged, items_name, slots_name, order, maxsize,

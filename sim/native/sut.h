@@ -4,8 +4,9 @@
  * (sim/judge/objects.h says what is judged).
  *
  * init() makes an object of the world's variant, which must offer the primitive. It returns BZ_OK,
- * or the status of the variant's init. Names are literals, or of bz_world_name(). Everything lives
- * as long as the run. Only tasks call operations that may wait.
+ * or the status of the variant's init, or BZ_INVALID_ARGUMENT for a size that it does not offer.
+ * Names are literals, or of bz_world_name(). Everything lives as long as the run. Only tasks call
+ * operations that may wait.
  */
 #ifndef BZ_SIM_NATIVE_SUT_H
 #define BZ_SIM_NATIVE_SUT_H

@@ -10,6 +10,42 @@
 
 #define STEP_NS 250u /* of CPU time, in C */
 
+/* What the parameter is less than the size of the object; -1: it is none. */
+static int64_t size_beside(const struct bz_program *program, uint32_t index) {
+    const struct bz_scenario *scenario = program->scenario;
+    bool is_size = scenario->size != NULL &&
+                   strcmp(scenario->params[index].name, scenario->size) == 0 &&
+                   program->args.primitive != BZ_PRIMITIVE_LOCK;
+    bool is_barrier = program->args.primitive == BZ_PRIMITIVE_BARRIER;
+    return !is_size ? -1 : is_barrier ? (int64_t)scenario->parties_more : 0;
+}
+
+bool bz_program_offers(const struct bz_program *program, uint32_t index, int64_t value) {
+    int64_t beside = size_beside(program, index);
+    return beside < 0 ||
+           bz_variant_offers_size(program->variant, program->args.primitive, value + beside);
+}
+
+int64_t bz_program_offered(const struct bz_program *program, uint32_t index, int64_t value) {
+    const struct bz_param *param = &program->scenario->params[index];
+    int64_t beside = size_beside(program, index);
+    return beside < 0
+               ? value
+               : bz_variant_nearest_size(program->variant, program->args.primitive, value + beside,
+                                         param->least + beside, param->most + beside) -
+                     beside;
+}
+
+void bz_program_use(struct bz_program *program, enum bz_primitive primitive) {
+    const struct bz_param *params = program->scenario->params;
+    program->args.primitive = primitive;
+    for (uint32_t index = 0; params[index].name != NULL; index++) {
+        if (size_beside(program, index) >= 0 && (program->pinned >> index & 1u) == 0) {
+            program->args.values[index] = bz_program_offered(program, index, params[index].value);
+        }
+    }
+}
+
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy) {
     *program = (struct bz_program){.scenario = scenario,
@@ -26,7 +62,7 @@ void bz_program_init(struct bz_program *program, const struct bz_scenario *scena
     }
     for (uint32_t index = scenario->primitive_count; index-- > 0;) {
         if (bz_variant_offers(variant, scenario->primitives[index])) {
-            program->args.primitive = scenario->primitives[index];
+            bz_program_use(program, scenario->primitives[index]);
         }
     }
 }

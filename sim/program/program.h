@@ -33,6 +33,15 @@ struct bz_program {
 void bz_program_init(struct bz_program *program, const struct bz_scenario *scenario,
                      const struct bz_variant *variant, const struct bz_strategy *strategy);
 
+/* Sets the primitive, which the scenario uses and the variant offers. The size, unless it was set,
+ * is the one nearest to its default that the variant offers. */
+void bz_program_use(struct bz_program *program, enum bz_primitive primitive);
+
+/* True if the parameter of that index may have the value: the size of the object may be what the
+ * variant offers. The second: the nearest such value. */
+bool bz_program_offers(const struct bz_program *program, uint32_t index, int64_t value);
+int64_t bz_program_offered(const struct bz_program *program, uint32_t index, int64_t value);
+
 /* A world for the program's runs. The program must outlive it. NULL without memory. */
 struct bz_world *bz_program_new_world(const struct bz_program *program);
 

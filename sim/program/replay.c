@@ -64,6 +64,7 @@ bool bz_trace_program(const struct bz_trace *trace, const struct bz_catalog *cat
         is_ok = bz_program_set(program, trace->params[index].name, trace->params[index].value,
                                error, error_bytes);
     }
+    is_ok = is_ok && bz_program_check(program, error, error_bytes);
     if (is_ok && param_of(trace, "max-lag") == NULL &&
         bz_trace_lag_ns(trace) > program->lag_max_ns) {
         program->lag_max_ns = BZ_LAG_MAX_ANY_NS; /* an older program has recorded it */

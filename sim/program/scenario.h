@@ -102,6 +102,10 @@ struct bz_scenario {
     const struct bz_runtime *runtime;                    /* NULL: the one in C */
     size_t stack_bytes;          /* of each task, in the runtime in C; 0: the default of a loop */
     const struct bz_size *sizes; /* NULL: campaigns draw no parameter */
+    /* The parameter that is the size of the object under test; NULL: none. Its default and what is
+     * drawn keep to what the variant offers (`offers` of struct bz_variant). */
+    const char *size;
+    uint32_t parties_more; /* than that parameter, if the object is a barrier */
 };
 
 /* True if it can use the primitive. */

@@ -33,7 +33,7 @@
 
 BZ_BEGIN_DECLS
 
-#define BZ_SCENARIO_VERSION 3u
+#define BZ_SCENARIO_VERSION 4u
 
 /* `version` stays the first member forever. The sizes check that both sides were compiled with the
  * same structures. */

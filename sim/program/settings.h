@@ -48,6 +48,10 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
 bool bz_program_set_list(struct bz_program *program, const char *list, char *error,
                          size_t error_bytes);
 
+/* After the last setting: false with a message if the variant does not offer a size that was set.
+ * The list above is checked. */
+bool bz_program_check(const struct bz_program *program, char *error, size_t error_bytes);
+
 /* A setting of a program as text. */
 struct bz_setting_text {
     unsigned index; /* of the next one */

@@ -127,6 +127,16 @@ static void keep_limit(const struct bz_program *program, struct bz_program *draw
     }
 }
 
+/* Only sizes that the variant offers. */
+static void keep_offers(const struct bz_program *program, struct bz_program *drawn) {
+    for (uint32_t index = 0; program->scenario->params[index].name != NULL; index++) {
+        if ((program->pinned >> index & 1u) == 0) {
+            drawn->args.values[index] =
+                bz_program_offered(program, index, drawn->args.values[index]);
+        }
+    }
+}
+
 /* Without the file if there is none: it is most of a program. */
 static void copy_unmeasured(const struct bz_program *program, struct bz_program *copy) {
     memcpy(copy, program, offsetof(struct bz_program, args.file_name));
@@ -173,6 +183,7 @@ void bz_sizes_draw_number(const struct bz_program *program, uint64_t number,
         }
     }
     keep_limit(program, drawn);
+    keep_offers(program, drawn);
 }
 
 /* --- the long tail ---------------------------------------------------------------------------- */
@@ -299,6 +310,7 @@ static void draw_tail(const struct bz_program *program, uint64_t seed, struct bz
     draw_tails(program, seed / BZ_SIZES_TAIL_EVERY % BZ_SIZES_RARE_EVERY == BZ_SIZES_RARE_EVERY - 1,
                &pcg, drawn);
     keep_limit(program, drawn);
+    keep_offers(program, drawn);
     drawn->strategy = program->strategy->needs_profile ? &bz_strategy_random : program->strategy;
 }
 

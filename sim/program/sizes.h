@@ -20,7 +20,8 @@
  * one needs no profile.
  *
  * A variant may limit how many tasks wait (waiters_max of struct bz_variant): no more are drawn,
- * but never fewer than `least` says.
+ * but never fewer than `least` says. If it does not offer a drawn size (`offers`), the nearest one
+ * that it offers is taken.
  *
  * Seeds next to each other share a draw, and draws come again for a while: a new program costs the
  * runs that measure its profile.

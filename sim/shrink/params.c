@@ -67,8 +67,9 @@ static bool lower_to_defaults(struct bz_shrinking *shrinking, struct bz_failing 
     const struct bz_param *params = program.scenario->params;
     bool is_lower = false;
     for (uint32_t index = 0; params[index].name != NULL; index++) {
-        if (program.args.values[index] > params[index].value) {
-            program.args.values[index] = params[index].value;
+        int64_t usual = bz_program_offered(&program, index, params[index].value);
+        if (program.args.values[index] > usual) {
+            program.args.values[index] = usual;
             is_lower = true;
         }
     }
@@ -92,8 +93,9 @@ bool bz_shrink_params(struct bz_shrinking *shrinking) {
     }
     for (uint32_t index = 0; params[index].name != NULL && bz_shrink_goes_on(shrinking); index++) {
         struct bz_program program = shrinking->result->program;
-        has_improved |= lower_number(shrinking, &program.args.values[index], params[index].least,
-                                     &program, others);
+        int64_t least = bz_program_offered(&program, index, params[index].least);
+        has_improved |=
+            lower_number(shrinking, &program.args.values[index], least, &program, others);
     }
     free(others);
     return bz_shrink_enter(shrinking, &shrinking->result->program) && has_improved;

@@ -77,6 +77,42 @@ uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive p
     return variant->claims & ~variant->waives[primitive];
 }
 
+bool bz_variant_offers_size(const struct bz_variant *variant, enum bz_primitive primitive,
+                            int64_t size) {
+    const struct bz_offer *offer = &variant->offers[primitive];
+    bool is_in_range = size >= offer->least && (offer->most == 0 || size <= offer->most);
+    if (primitive != BZ_PRIMITIVE_QUEUE) {
+        return is_in_range;
+    }
+    uint32_t usual = BZ_OFFERS_BOUND | (offer->most == 0 ? BZ_OFFERS_NO_BOUND : 0);
+    uint32_t bounds = offer->bounds != 0 ? offer->bounds : usual;
+    return size == 0 ? (bounds & BZ_OFFERS_NO_BOUND) != 0
+                     : is_in_range && (bounds & BZ_OFFERS_BOUND) != 0;
+}
+
+int64_t bz_variant_nearest_size(const struct bz_variant *variant, enum bz_primitive primitive,
+                                int64_t size, int64_t least, int64_t most) {
+    for (int64_t distance = 0; distance <= most - least; distance++) {
+        int64_t below = size - distance;
+        int64_t above = size + distance;
+        if (below >= least && bz_variant_offers_size(variant, primitive, below)) {
+            return below;
+        }
+        if (above <= most && bz_variant_offers_size(variant, primitive, above)) {
+            return above;
+        }
+    }
+    return size;
+}
+
+enum bz_queue_order bz_variant_nearest_order(const struct bz_variant *variant,
+                                             enum bz_queue_order order) {
+    uint32_t orders = variant->offers[BZ_PRIMITIVE_QUEUE].orders;
+    return orders == 0 || (orders >> (unsigned)order & 1u) != 0
+               ? order
+               : (enum bz_queue_order)__builtin_ctz(orders);
+}
+
 static bool is_caught(const struct bz_fault *fault, enum bz_primitive primitive,
                       const char *oracle) {
     bool concerns = fault->primitives == 0 || (fault->primitives >> (unsigned)primitive & 1u) != 0;

@@ -26,7 +26,7 @@
 BZ_BEGIN_DECLS
 
 /* Changes when a table below changes. A plug-in built for another number is refused. */
-#define BZ_VARIANT_VERSION 10u
+#define BZ_VARIANT_VERSION 11u
 
 /* Lock, semaphore, bounded semaphore. */
 struct bz_permit_ops {
@@ -76,7 +76,8 @@ struct bz_barrier_ops {
  * BZ_CLOSED after a shutdown. */
 struct bz_queue_ops {
     size_t instance_bytes;
-    /* maxsize 0: no bound. BZ_INVALID_ARGUMENT: this order or size is not offered. */
+    /* maxsize 0: no bound. BZ_INVALID_ARGUMENT: this order or size is not offered; `offers` of
+     * struct bz_variant says so before. */
     enum bz_status (*init)(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                            uint32_t maxsize);
     enum bz_status (*put)(void *instance, uint64_t value, int64_t priority);
@@ -155,6 +156,20 @@ struct bz_fault {
     uint32_t primitives; /* that have it, as bits 1 << enum bz_primitive; 0: all that are offered */
 };
 
+/* The sizes that an init offers: permits of a semaphore, parties of a barrier, maxsize of a queue,
+ * parameters of a modelled one. All zero: any. Scenarios and campaigns keep to it, and a size that
+ * the user sets and that is not offered is refused.
+ *
+ *     .offers = {[BZ_PRIMITIVE_BARRIER] = {.least = 2, .most = 2},
+ *                [BZ_PRIMITIVE_QUEUE] = {.bounds = BZ_OFFERS_NO_BOUND}}, */
+struct bz_offer {
+    uint32_t least, most; /* inclusive; most 0: no limit */
+    uint32_t bounds;      /* of a queue, BZ_OFFERS_...; 0: a bound, and none if `most` is 0 */
+    uint32_t orders;      /* of a queue, as bits 1 << enum bz_queue_order; 0: all */
+};
+#define BZ_OFFERS_BOUND 0x1u    /* from `least` to `most` */
+#define BZ_OFFERS_NO_BOUND 0x2u /* maxsize 0 */
+
 struct bz_variant {
     uint32_t version; /* BZ_VARIANT_VERSION */
     uint32_t claims;  /* BZ_CLAIM_... */
@@ -178,6 +193,7 @@ struct bz_variant {
     /* The most tasks that may wait in an instance at the same time; 0: any number. Campaigns draw
      * no more tasks than that. While so many wait, another call may return BZ_NO_MEMORY. */
     uint32_t waiters_max;
+    struct bz_offer offers[BZ_PRIMITIVE_COUNT];
 };
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);
@@ -191,6 +207,19 @@ bool bz_variant_is_complete(const struct bz_variant *variant, enum bz_primitive 
 
 /* Its claims of this primitive, BZ_CLAIM_... */
 uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive);
+
+/* True if an init of the primitive offers this size; of a queue, 0 is no bound. */
+bool bz_variant_offers_size(const struct bz_variant *variant, enum bz_primitive primitive,
+                            int64_t size);
+
+/* The offered size that is nearest to this one, within least..most, the smaller of two; the size
+ * itself if there is none. */
+int64_t bz_variant_nearest_size(const struct bz_variant *variant, enum bz_primitive primitive,
+                                int64_t size, int64_t least, int64_t most);
+
+/* This order, if its queue offers it; else the first that it offers. */
+enum bz_queue_order bz_variant_nearest_order(const struct bz_variant *variant,
+                                             enum bz_queue_order order);
 
 /* The fault of the variant, its own or a declared one, that this oracle must catch in this
  * primitive; NULL: none. */

@@ -113,5 +113,6 @@ int bz_options_program(const struct bz_options *options, const char *name,
             strcmp(setting, "strategy") == 0 ||
             bz_program_set(program, setting, options->settings[index].value, error, sizeof error);
     }
+    is_ok = is_ok && bz_program_check(program, error, sizeof error);
     return is_ok ? BZ_EXIT_OK : bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
 }

@@ -229,7 +229,7 @@ static int run_pass(struct pass *pass) {
         for (; order < BZ_ORDER_COUNT && code == BZ_EXIT_OK && !check->is_interrupted; order++) {
             job = (struct bz_job){.runs = pass->command->runs, .draws_sizes = true};
             bz_program_init(&job.program, *next, pass->variant, &bz_strategy_portfolio);
-            job.program.args.primitive = check->primitive;
+            bz_program_use(&job.program, check->primitive);
             job.program.order = (enum bz_order)order;
             job.program.contain = bz_cli_catalog.contain;
             job.program.contain.is_on = true;

@@ -38,7 +38,7 @@ static bool find_rounds(const struct bz_leaks *leaks, struct bz_program *program
     for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
         if (bz_scenario_uses(*next, leaks->primitive)) {
             bz_program_init(program, *next, leaks->variant, &bz_strategy_random);
-            program->args.primitive = leaks->primitive;
+            bz_program_use(program, leaks->primitive);
             if (has_rounds(program, rounds)) {
                 return true;
             }

@@ -276,6 +276,38 @@ impl<T: Queue> QueueOps<T> {
     }
 }
 
+/// `struct bz_offer`: the sizes that an init offers. All zero: any.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Offer {
+    pub least: u32,
+    /// 0: no limit.
+    pub most: u32,
+    /// Of a queue: `OFFERS_BOUND`, `OFFERS_NO_BOUND`, or both; 0: both, or a bound if there is a `most`.
+    pub bounds: u32,
+    orders: u32,
+}
+
+pub const OFFERS_BOUND: u32 = 1;
+pub const OFFERS_NO_BOUND: u32 = 2;
+
+impl Offer {
+    pub const ANY: Offer = Offer {
+        least: 0,
+        most: 0,
+        bounds: 0,
+        orders: 0,
+    };
+}
+
+/// What has sizes, of `enum bz_primitive`.
+#[repr(usize)]
+pub enum Primitive {
+    Semaphore = 1,
+    Barrier = 5,
+    Queue = 6,
+}
+
 /// `struct bz_variant`.
 #[repr(C)]
 pub struct Variant {
@@ -294,11 +326,12 @@ pub struct Variant {
     declared: *const (),
     rules: *const (),
     waiters_max: u32,
+    offers: [Offer; 11],
 }
 
 unsafe impl Sync for Variant {}
 
-const VERSION: u32 = 10; // BZ_VARIANT_VERSION
+const VERSION: u32 = 11; // BZ_VARIANT_VERSION
 
 impl Variant {
     /// `name` and `summary` end with `\0`.
@@ -320,12 +353,19 @@ impl Variant {
             declared: null(),
             rules: null(),
             waiters_max: 0,
+            offers: [Offer::ANY; 11],
         }
     }
 
     /// At most so many tasks wait in an object at the same time.
     pub const fn waiters_max(mut self, count: u32) -> Self {
         self.waiters_max = count;
+        self
+    }
+
+    /// Only these sizes of the semaphore, the barrier or the queue.
+    pub const fn offers(mut self, primitive: Primitive, offer: Offer) -> Self {
+        self.offers[primitive as usize] = offer;
         self
     }
 
