@@ -33,7 +33,9 @@ class Refused(RuntimeError):
 
 
 class _InOrder(set):
-    """A set that is walked in the order in which it was filled, not by address."""
+    """A set that is walked in the order in which it was filled, not by address. It is the `set` of
+    modules that keep tasks and coroutines."""
+    _items = ()  # of one that is the result of an operation, as a copy is
 
     def __init__(self, items=()):
         self._items = dict.fromkeys(items)
@@ -42,10 +44,25 @@ class _InOrder(set):
     def __iter__(self):
         return iter(self._items) if len(self._items) == len(self) else super().__iter__()
 
+    def add(self, item):
+        super().add(item)
+        if self._items is not _InOrder._items:
+            self._items.setdefault(item)
 
-def _ordered_set(*args):
-    """The `set` of the module asyncio.tasks in a run: it makes sets of coroutines."""
-    return _InOrder(*args) if args else set()
+    def discard(self, item):
+        super().discard(item)
+        if self._items is not _InOrder._items:
+            self._items.pop(item, None)
+
+    def remove(self, item):
+        super().remove(item)
+        self.discard(item)
+
+    def __repr__(self):
+        return repr(set(self))
+
+
+_WITH_SETS = ("asyncio.tasks", "asyncio.taskgroups", "anyio._backends._asyncio")
 
 
 def _line(text, most):
@@ -94,6 +111,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._failed = []  # weak references to tasks that ended with an exception
         self._scopes = {}  # task: the watched timeout scope that it is in
         self._old_hooks = None
+        self._modules = []  # whose `set` is another one in a run
 
     # --- a run -----------------------------------------------------------------------------
 
@@ -102,7 +120,9 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._old_hooks = sys.get_asyncgen_hooks()
         sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
         asyncio._set_running_loop(self)
-        asyncio.tasks.set = _ordered_set
+        self._modules = [sys.modules[name] for name in _WITH_SETS if name in sys.modules]
+        for module in self._modules:
+            module.set = _InOrder
         self._sim = Sim(self, getattr(test, "permits", None))
         try:
             coro = test(self._sim)
@@ -184,7 +204,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         for primitive, _ in self._objects.values():
             _watch.restore(primitive)
         self._objects.clear()
-        vars(asyncio.tasks).pop("set", None)
+        for module in self._modules:
+            vars(module).pop("set", None)
         sys.set_asyncgen_hooks(*self._old_hooks)
         Loop._runs += 1
         if Loop._runs % RUNS_PER_COLLECTION == 0:

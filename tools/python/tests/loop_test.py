@@ -365,6 +365,30 @@ async def draws(sim):
     await numbers_of(sim)
 
 
+async def group_of_tasks():
+    """It cancels in the order of creation."""
+    order = []
+
+    class Noted(asyncio.Future):
+        def cancel(self, msg=None):
+            order.append(self.number)
+            return super().cancel(msg)
+
+    async def child(number):
+        future = Noted()
+        future.number = number
+        await future
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number in range(12):
+                group.create_task(child(number))
+            await asyncio.sleep(1)
+            raise ZeroDivisionError
+    except BaseException as error:
+        assert [type(each) for each in error.exceptions] == [ZeroDivisionError]
+    assert order == list(range(12)), order
+
+
 @expect(PASSES)
 async def sets_of_tasks(sim):
     """A group cancels in the order of a set; asyncio makes sets of coroutines, too."""
@@ -376,8 +400,11 @@ async def sets_of_tasks(sim):
         order.append(number)
     for each in asyncio.as_completed([note(number) for number in range(9)]):
         await each
-    await asyncio.wait(tasks)
+    done, _ = await asyncio.wait(tasks)
+    assert [task.number for task in done] == sorted(task.number for task in done)
     sim.check(len(order) == 9, "all ran")
+    if hasattr(asyncio, "TaskGroup"):
+        await group_of_tasks()
     for _ in range(order[0]):
         await asyncio.sleep(0)
 
