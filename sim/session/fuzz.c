@@ -141,12 +141,16 @@ static bool has_campaign(const char *folder, struct bz_work_file *first) {
     return bz_work_file_set_path(first, 1);
 }
 
-/* 'run' makes no such folder in its own. */
-static bool has_corpus(const char *folder) {
+bool bz_fuzz_is_of(const char *folder) {
+    static const char *const parts[] = {"findings", "corpus"};
     char path[PATH_MAX];
     struct stat status;
-    snprintf(path, sizeof path, "%.*s/corpus", PATH_MAX - 300, folder);
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    bool is_there = true;
+    for (size_t part = 0; is_there && part < 2; part++) {
+        snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - 300, folder, parts[part]);
+        is_there = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    }
+    return is_there;
 }
 
 bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed) {
@@ -198,7 +202,7 @@ bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
     if (!has_campaign(folder, &first)) {
         return REFUSE(fuzz, "--resume: there is no '%s': 'fuzz --out' writes one", first.path);
     }
-    if (!has_corpus(folder)) {
+    if (!bz_fuzz_is_of(folder)) {
         return REFUSE(fuzz, "--resume: '%s' is of another command: use 'run --resume %s'",
                       first.path, folder);
     }

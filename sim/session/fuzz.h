@@ -78,6 +78,9 @@ struct bz_fuzz_target *bz_fuzz_target_of(struct bz_fuzz *fuzz, const struct bz_p
  * refused. False after a message. */
 bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fuzz_fixed *fixed);
 
+/* True if the folder is one of `fuzz`: `run` makes no folders in its own. */
+bool bz_fuzz_is_of(const char *folder);
+
 /* Reads the targets and arms of a folder. False after a message. */
 bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder);
 

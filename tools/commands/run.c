@@ -6,6 +6,7 @@
 
 #include "sim/program/settings.h"
 #include "sim/session/checkpoint.h"
+#include "sim/session/fuzz.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
@@ -345,6 +346,12 @@ static int begin(struct run *run) {
 static int resume(struct run *run) {
     char error[BZ_ERROR_BYTES];
     bool keeps_size = run->job.keeps_size;
+    if (bz_fuzz_is_of(run->resume)) {
+        return bz_cli_fail(run->name, BZ_EXIT_USAGE,
+                           "--resume: '%s' is of 'fuzz': use 'fuzz --resume %s', or name the file "
+                           "of one arm",
+                           run->resume, run->resume);
+    }
     if (!bz_work_file_find(&run->file, run->resume, error, sizeof error)) {
         return refuse(run, error);
     }
