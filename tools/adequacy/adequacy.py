@@ -24,7 +24,7 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import process  # noqa: E402
-from campaign import Builder, Buzzer, Judge, Test, compiled_with, loaded_hash  # noqa: E402
+from campaign import SEARCH, Builder, Buzzer, Judge, Test, compiled_with, loaded_hash  # noqa: E402
 from mutate import Unusable, apply, mutants  # noqa: E402
 from page import html, junit, write  # noqa: E402
 from report import HOLES, Report, explain, print_text, read_reasons  # noqa: E402
@@ -290,11 +290,12 @@ def trial(options, folder):
     command = options.build.replace("{source}", '"$source"').replace("{out}", '"$out"')
     paths = shlex.quote(str(Path(options.file).resolve().parent))
     plugins = shlex.join(f"--plugin={path}" for path in options.plugin)
-    run_it = {"plugin": f'{shlex.quote(options.buzzer)} run "$@" {plugins} --plugin "$out"',
-              "program": f'"$out" run "$@" {plugins}', "test": '"$out"'}[options.kind]
+    run_it = {"plugin": f'{shlex.quote(options.buzzer)} "$@" {plugins} --plugin "$out"',
+              "program": f'"$out" "$@" {plugins}', "test": '"$out"'}[options.kind]
     return f"""#!/bin/sh
-# try SURVIVOR SCENARIO [OPTION...]: builds a survivor, and runs a scenario on it.
+# try SURVIVOR [{SEARCH}] SCENARIO [OPTION...]: builds a survivor, and runs a scenario on it.
 source=$(realpath "$1") && shift && cd {shlex.quote(os.getcwd())} || exit
+[ "$1" = {SEARCH} ] || set -- run "$@"
 export source out={shlex.quote(str(out))} CPATH={paths}:"$CPATH"
 {command} || exit
 exec {run_it}

@@ -17,10 +17,11 @@ STEP_TIME_MS = 250   # of CPU time: a step of a run takes microseconds
 BUILD_SECONDS = 600
 LATE_FACTOR, LATE_MORE = 10, 20  # a campaign may use so many times what it takes unchanged
 ALL = "all"         # scenarios: a name for --scenario
+MANY = 2 ** 31      # states: no limit
+SEARCH = "explore"  # before the name of a scenario: a search, and no campaign
 BROKEN = b"#error {source} is compiled\n"
 # Options of `run`: the first finding ends it, with no search for a smaller one.
-FIRST_FINDING = ("--no-shrink", "--shrink-steps=1", f"--step-time={STEP_TIME_MS}", "--json",
-                 "--quiet")
+FIRST_FINDING = ("--shrink-steps=1", f"--step-time={STEP_TIME_MS}", "--json", "--quiet")
 PARSED = {"-I", "-D", "-U", "-include", "-isystem", "-iquote", "-idirafter", "-x", "-std"}
 
 
@@ -109,7 +110,7 @@ class Builder:
 
 @dataclass
 class Campaign:
-    """One command `buzzer run`. Its parts: the first runs, and the rest."""
+    """One command `buzzer run`. Its parts: the first runs, and the rest. Or one `buzzer explore`."""
     scenario: str
     options: list
     order: str
@@ -119,21 +120,24 @@ class Campaign:
     digests: list = field(default_factory=lambda: ["", ""])
     reached: list = field(default_factory=lambda: [None, None])  # numbers of statements
     seconds: list = field(default_factory=lambda: [60, 600])  # of CPU time, at most
+    command: str = "run"
 
     def range(self, part):
         first = min(FIRST_RUNS, self.runs)
         return (0, first) if part == 0 else (first, self.runs - first)
 
     def is_empty(self, part):
-        return part == 1 and self.range(1)[1] == 0
+        return part == 1 and (self.command == SEARCH or self.range(1)[1] == 0)
 
     def name(self):
         kind = ", ".join(filter(None, (self.variant, self.primitive, self.order)))
-        return " ".join([self.scenario, *self.options]) + (f" ({kind})" if kind else "")
+        search = [SEARCH] if self.command == SEARCH else []
+        return " ".join([*search, self.scenario, *self.options]) + (f" ({kind})" if kind else "")
 
     def as_dict(self):
-        return {"scenario": self.scenario, "options": self.options, "variant": self.variant,
-                "primitive": self.primitive, "order": self.order, "runs": self.runs}
+        return {"command": self.command, "scenario": self.scenario, "options": self.options,
+                "variant": self.variant, "primitive": self.primitive, "order": self.order,
+                "runs": self.runs}
 
 
 @dataclass
@@ -185,11 +189,13 @@ class Buzzer:
         found = []
         for text in options.scenario or [ALL]:
             words = shlex.split(re.sub("--set[= ]+(?=order=|primitive=)", "--", text)) or [""]
+            command = words.pop(0) if words[0] == SEARCH and len(words) > 1 else "run"
             name, fitting = words[0], []
             for one in scenarios if name == ALL else [name]:
                 if one not in scenarios:
                     raise Unusable(f"no scenario '{text}'")
-                fitting += self.of_scenario([one, *words[1:]], scenarios[one], own, options.runs)
+                fitting += self.of_scenario(command, [one, *words[1:]], scenarios[one], own,
+                                            options.runs)
             if not fitting:
                 raise Unusable(f"--scenario '{text}': no variant fits")
             found += fitting
@@ -202,7 +208,7 @@ class Buzzer:
         return found
 
     @staticmethod
-    def of_scenario(words, primitives, variants, runs):
+    def of_scenario(command, words, primitives, variants, runs):
         options, orders, chosen, own_runs = [], ["any", "fifo"], None, runs
         rest = words[1:]
         while rest:
@@ -220,25 +226,35 @@ class Buzzer:
                 raise Unusable(f"--scenario '{' '.join(words)}': {name} cannot be used here")
             else:
                 options.append(word)
-        return [Campaign(words[0], options, order, variant["name"], primitive, own_runs)
+        return [Campaign(words[0], options, order, variant["name"], primitive, own_runs,
+                         command=command)
                 for order in orders for variant in variants for primitive in primitives
                 if primitive in variant["primitives"] and chosen in (None, primitive)]
 
     def command(self, out, campaign):
-        return self.words(out, "run", campaign.scenario, *campaign.options, "--order",
+        return self.words(out, campaign.command, campaign.scenario, *campaign.options, "--order",
                           campaign.order, "--variant", campaign.variant, "--primitive",
                           campaign.primitive)
 
     def run(self, out, campaign, part, reached=None):
         first, runs = campaign.range(part)
-        command = [*self.command(out, campaign), "--seed-first", first, "--runs", runs,
-                   *FIRST_FINDING]
+        folder = Path(out).resolve().parent / f"search-{id(campaign)}"
+        shutil.rmtree(folder, ignore_errors=True)
+        command = [*self.command(out, campaign), *FIRST_FINDING, *(
+            ("--out", folder) if campaign.command == SEARCH else
+            ("--seed-first", first, "--runs", runs, "--no-shrink"))]
         environment = {**os.environ, "BUZZER_CONTAIN": "1"}
         if reached is not None:
             environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
         result = execute(command, campaign.seconds[part], env=environment)
+        if '"end":\t"states"' in result.out:  # a search that ends at its --max-states continues
+            result = execute(self.words(out, SEARCH, "--resume", folder, "--max-states", MANY,
+                                        *FIRST_FINDING), campaign.seconds[part], env=environment)
         if result.is_late:
             return late(f"{runs} runs take", campaign.seconds[part]), result.seconds
+        if list(folder.glob("*.before")):
+            return Outcome("nondeterminism", "the search did not continue from its place"), \
+                result.seconds
         documents = documents_in(result.out)
         return outcome_of(documents[0], first) if documents else ended(result), result.seconds
 
@@ -262,7 +278,9 @@ def ended(result):
 def outcome_of(document, first):
     """Of what `run --json` has printed."""
     runs = document.get("runs", 0)
-    done = Outcome(runs=runs, run=first + runs, digest=document.get("digest", ""))
+    digest = " ".join(str(document[name]) for name in ("digest", "states", "outcomes_digest")
+                      if name in document)
+    done = Outcome(runs=runs, run=first + runs, digest=digest)
     if document.get("violations"):
         violation = document["violations"][0]
         done.killer, done.message = violation["oracle"], violation["message"]
@@ -296,7 +314,7 @@ class Test:
         return [Campaign("the test", [], "", "", "", 0)]
 
     def run(self, out, campaign, part, reached=None):
-        environment = {**os.environ, "BUZZER_OPTIONS": " ".join(FIRST_FINDING)}
+        environment = {**os.environ, "BUZZER_OPTIONS": " ".join(("--no-shrink", *FIRST_FINDING))}
         if reached is not None:
             environment["BUZZER_ADEQUACY_REACHED"] = str(reached)
         result = execute([out], campaign.seconds[0], env=environment)
@@ -364,6 +382,9 @@ class Judge:
         also without. True if that made no difference."""
         for part in (0, 1):
             if campaign.is_empty(part):
+                continue
+            if part == 1 and marked is not None and campaign.reached[0] == []:
+                campaign.reached[1] = []  # it is of another file
                 continue
             outcome = None
             if marked is not None:

@@ -7,7 +7,8 @@
 
 OPTION is one of buzzer adequacy, for each file; --time is in seconds. A mutant is compiled as the
 build in FOLDER (build/quick) compiles the file for the simulator, and linked with everything else
-that is built there; a definition of the mutant comes first. The results of primitives/sync/lock.c
+that is built there; a definition of the mutant comes first. Without --scenario, the campaigns are
+CAMPAIGNS. The results of primitives/sync/lock.c
 are in FOLDER/adequacy/lock.c. explained.txt has the survivors that are all right. The threshold is
 for all files together. Files of which no run depends are named and left out (OUTSIDE). Exit status:
 as of buzzer adequacy.
@@ -34,11 +35,18 @@ EXPLAINED = ROOT / "tools/adequacy/explained.txt"
 # No verdict of a simulation depends on these; unit tests judge them.
 OUTSIDE = {
     "primitives/runtime/check.c": "says which internal check has failed",
-    "primitives/runtime/place.c": "maps memory at addresses; no run depends on an address",
-    "primitives/runtime/room.c": "maps memory at addresses; no run depends on an address",
     "primitives/runtime/run.c": "runs a loop on the system's clock; the simulator drives loops itself",
     "primitives/runtime/status.c": "has the names of statuses, for reports",
 }
+# Besides all scenarios, for what these alone execute: a search that is resumed, one with several
+# processes, and a run whose record and arena are large.
+CAMPAIGNS = (
+    "all",
+    "explore handoff --variant buzzer --max-cancels 2 --max-states 100",
+    "explore contended --variant buzzer --primitive lock --order any --max-cancels 1 --jobs 2",
+    "contended --variant buzzer --primitive lock --runs 1 --max-steps 9999999 --set cancels=0 "
+    "--set workers=300 --set rounds=1000",
+)
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/adequacy"))
 
@@ -205,7 +213,9 @@ def main(words):
         out = options.build / "adequacy" / path.name
         shutil.rmtree(out, ignore_errors=True)
         status = adequacy.main([str(path), "--build", commands, "--program", "--out", str(out),
-                                "--explained", str(EXPLAINED), "--shared",
+                                "--explained", str(EXPLAINED), "--shared", *(
+                                    f"--scenario={text}" for text in CAMPAIGNS if not any(
+                                        word.startswith("--scenario") for word in words)),
                                 *(word for word in words if word not in files)])
         if status not in (0, 4):
             return status

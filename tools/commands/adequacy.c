@@ -77,7 +77,7 @@ static const struct bz_option options[] = {
     {"scenario", "SCENARIO",
      "Run this scenario, with the options of 'buzzer run' behind its name: --scenario 'contended "
      "--order fifo'. May be given several times. 'all' is every scenario that fits, with every "
-     "primitive, in both orders (default)",
+     "primitive, in both orders (default). 'explore contended' is a search",
      BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = keep},
     {"without", "SCENARIO", "Leave this scenario out; may be given several times", BZ_OPTION_PARSED,
      .is_stored = true, .is_repeatable = true, .parse = keep},
