@@ -10,6 +10,7 @@
 #include "scenarios/tests/explore/explored.h"
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/variants.h"
+#include "scenarios/zoo/zoo.h"
 #include "sim/campaign/campaign.h"
 #include "sim/program/settings.h"
 
@@ -115,6 +116,17 @@ IS_SILENT(firm)
 Test(designs, results_that_outlast_a_cancel) {
     expect_silence_everywhere(&bz_variant_keeps_result);
     expect_proof(&bz_variant_keeps_result);
+}
+
+/* The entries of zoo/select.c without their faults. */
+Test(designs, select) {
+    struct bz_variant design = bz_variant_select;
+    design.name = "faultless_select";
+    design.modelled = &bz_zoo_ops_faultless_select;
+    expect_silence(tst_scenario("model"), &design, BZ_PRIMITIVE_MODELLED, BZ_ORDER_ANY,
+                   run_count());
+    expect_silence(tst_scenario("model"), &design, BZ_PRIMITIVE_MODELLED, BZ_ORDER_FIFO,
+                   run_count());
 }
 
 /* Time passes between two calls of a task whose cancel was requested: the model is followed. */

@@ -12,7 +12,7 @@
 
 extern const struct bz_model bz_model_capacity_limiter, bz_model_channel, bz_model_deferred_queue;
 extern const struct bz_model bz_model_notify, bz_model_oneshot, bz_model_rate_limiter;
-extern const struct bz_model bz_model_rwlock, bz_model_weighted_semaphore;
+extern const struct bz_model bz_model_rwlock, bz_model_select, bz_model_weighted_semaphore;
 
 /* A model by the `ops`, OP_COUNT and step() of its file, and further members. */
 #define BZ_MODEL(name_, state, ...)                                                                \
@@ -72,6 +72,11 @@ static inline bool bz_model_line_remove(struct bz_model_line *line, int64_t numb
 
 /* A channel of the model begins with so many senders. */
 #define BZ_MODEL_SENDERS 3u
+
+/* A select waits at up to so many ports. Its answer is the value, or the status negated, and the
+ * port. */
+#define BZ_MODEL_PORTS 2
+#define BZ_MODEL_SELECTED(value, port) ((value)*BZ_MODEL_PORTS + (port))
 
 /* More than the scenario has tasks. A task borrows for itself, in the place of its number. */
 #define BZ_MODEL_BORROWERS 64u

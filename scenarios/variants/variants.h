@@ -22,6 +22,7 @@
     VARIANT(rate_limiter)                                                                          \
     VARIANT(rwlock)                                                                                \
     VARIANT(rwlock_readers)                                                                        \
+    VARIANT(select)                                                                                \
     VARIANT(wait_for)                                                                              \
     VARIANT(weighted_semaphore)                                                                    \
     VARIANT(twisted)

@@ -21,6 +21,9 @@
 /* tw-recurse has no table of its own: it shows a fault of the variant `twisted`. */
 #define bz_zoo_ops_tw_recurse bz_twisted_deferred_ops
 
+/* The select of the zoo, without a fault: for scenarios/tests/designs. */
+extern const struct bz_modelled_ops bz_zoo_ops_faultless_select;
+
 #define ZOO(entry, name, offers, ...)                                                              \
     extern const BZ_ZOO_##offers##_OPS bz_zoo_ops_##entry;                                         \
     extern const struct bz_variant bz_variant_zoo_##entry;

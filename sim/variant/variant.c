@@ -113,10 +113,16 @@ enum bz_queue_order bz_variant_nearest_order(const struct bz_variant *variant,
                : (enum bz_queue_order)__builtin_ctz(orders);
 }
 
+bool bz_fault_is_caught(const struct bz_fault *fault, const char *oracle) {
+    bool is_of_model = strcmp(oracle, "fifo") == 0 || strcmp(oracle, "lost-wakeup") == 0;
+    return strcmp(fault->oracle, oracle) == 0 ||
+           (strcmp(fault->oracle, "linearizability") == 0 && is_of_model);
+}
+
 static bool is_caught(const struct bz_fault *fault, enum bz_primitive primitive,
                       const char *oracle) {
     bool concerns = fault->primitives == 0 || (fault->primitives >> (unsigned)primitive & 1u) != 0;
-    return concerns && strcmp(fault->oracle, oracle) == 0;
+    return concerns && bz_fault_is_caught(fault, oracle);
 }
 
 const struct bz_fault *bz_variant_declared(const struct bz_variant *variant,

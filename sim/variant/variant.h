@@ -149,7 +149,7 @@ struct bz_fault {
     const char *versions; /* what was affected */
     const char *summary;  /* the fault in one line */
     const char *property; /* not read; for plug-ins that say what it violates */
-    const char *oracle;   /* which oracle must catch it */
+    const char *oracle;   /* which oracle must catch it; see bz_fault_is_caught() */
     const char *scenario; /* which scenario shows it */
     const char *settings; /* settings of that scenario, "name=value,..."; NULL: its defaults */
     bool fifo_reachable;  /* also on a plain FIFO loop: it can happen in production */
@@ -220,6 +220,11 @@ int64_t bz_variant_nearest_size(const struct bz_variant *variant, enum bz_primit
 /* This order, if its queue offers it; else the first that it offers. */
 enum bz_queue_order bz_variant_nearest_order(const struct bz_variant *variant,
                                              enum bz_queue_order order);
+
+/* True if this oracle is the one that must catch the fault. "linearizability" stands for all that a
+ * model finds: where a value is lost, the schedule decides whether an answer shows it first, or a
+ * waiter that the model would let complete. */
+bool bz_fault_is_caught(const struct bz_fault *fault, const char *oracle);
 
 /* The fault of the variant, its own or a declared one, that this oracle must catch in this
  * primitive; NULL: none. */

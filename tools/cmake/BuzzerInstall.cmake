@@ -120,7 +120,7 @@ function(buzzer_install_headers)
     buzzer_install_folder(primitives/sync
         barrier capacity_limiter channel condition deferred_lock deferred_queue deferred_semaphore
         deferred_waitq event items lock lock_pool notify oneshot queue rate_limiter resource_pool
-        rwlock semaphore waitq weighted_semaphore)
+        rwlock select semaphore waitq weighted_semaphore)
     if(TARGET buzzer-uv)
         buzzer_install_folder(primitives/uv driver tcp)
         install(DIRECTORY "${PROJECT_SOURCE_DIR}/tools/tests/plugins_of_users/uv"

@@ -214,14 +214,14 @@ static int run_twin(struct zoo *zoo, struct entry *entry, uint64_t runs) {
 
 static int run_range(struct zoo *zoo, struct entry *entry) {
     static struct bz_campaign_result result;
-    const char *oracle = entry->job.program.variant->fault->oracle;
+    const struct bz_fault *fault = entry->job.program.variant->fault;
     int code = run_job(zoo, &entry->job, &result);
     entry->is_interrupted |= result.is_interrupted;
     if (code != BZ_EXIT_OK || result.is_interrupted) {
         return code;
     }
     uint32_t range = entry->ranges_done++;
-    if (result.violations > 0 && strcmp(result.findings[0].violation.oracle, oracle) == 0) {
+    if (result.violations > 0 && bz_fault_is_caught(fault, result.findings[0].violation.oracle)) {
         entry->finding = entry->ranges_found == 0 ? result.findings[0] : entry->finding;
         entry->ranges_found++;
         entry->schedules[range] = result.runs;
