@@ -62,6 +62,8 @@ struct client {
     bool is_inside;
     bool is_requested; /* the history knows that its cancel was requested */
     bool keeps;        /* what it holds, until nothing can run */
+    bool has_taken;    /* its last call was completed, and not refused */
+    int64_t answer;    /* of its last call */
     struct bz_future leave;
     uint64_t owed; /* operations that it must give back, as bits */
     int64_t (*owed_arguments)[BZ_MODEL_ARGUMENTS_MAX]; /* by operation */
@@ -76,6 +78,7 @@ struct scene {
     struct bz_timer closer;
     uint32_t client_count;
     enum bz_primitive primitive;
+    uint32_t refusals;               /* statuses that are answers, as bits */
     int64_t fresh;                   /* arguments given out so far */
     int64_t room;                    /* items that may be put besides those that are there */
     uint64_t noted_ns;               /* the time that the history knows */
@@ -135,9 +138,16 @@ static void note_end(struct client *client, enum bz_status status, int64_t answe
     note_time(scene);
     note_requests(scene);
     client->is_inside = false;
+    client->answer = answer;
     report(scene, status == BZ_OK ? bz_history_return(scene->history, client->number, answer)
                                   : bz_history_cancelled(scene->history, client->number));
 }
+
+/* Statuses that are answers of a model of its author's own, as bits. The oracles `status` and
+ * `cancel-delivered` judge the others. */
+#define REFUSALS                                                                                   \
+    (1u << BZ_NOT_HELD | 1u << BZ_INVALID_STATE | 1u << BZ_INVALID_ARGUMENT | 1u << BZ_BROKEN |    \
+     1u << BZ_CLOSED | 1u << BZ_EMPTY | 1u << BZ_FULL)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
@@ -158,9 +168,12 @@ static enum bz_status call(struct client *client, uint32_t op, const int64_t *ar
     scene->room -= word == BZ_OP_PUT;
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
     scene->room += status == BZ_OK ? word == BZ_OP_GET : word == BZ_OP_PUT;
-    bz_judge_opaque_end(judge, scene->sut.object, word, status);
-    note_end(client, status, answer);
-    return status;
+    bz_judge_opaque_end(judge, scene->sut.object, word, status, scene->refusals);
+    bool is_refused =
+        (unsigned)status < BZ_STATUS_COUNT && (scene->refusals >> (unsigned)status & 1u) != 0;
+    note_end(client, is_refused ? BZ_OK : status, is_refused ? -(int64_t)status : answer);
+    client->has_taken = status == BZ_OK && (answer != 0 || !description->zero_refuses);
+    return is_refused ? BZ_OK : status;
 }
 
 /* The operations that the task may call now, as bits. */
@@ -190,10 +203,19 @@ static uint32_t draw_one(struct scene *scene, uint64_t ops, const char *label) {
     return (uint32_t)__builtin_ctzll(ops);
 }
 
-static void draw_arguments(struct scene *scene, uint32_t op, int64_t *arguments) {
+/* Of an operation that needs another one, the argument that was chosen in that one is its answer,
+ * which is in `owed`. */
+static void draw_arguments(struct scene *scene, uint32_t op,
+                           int64_t (*owed)[BZ_MODEL_ARGUMENTS_MAX], int64_t *arguments) {
     const struct bz_model_op *description = &scene->modelled.model.ops[op];
+    const struct bz_model_op *needed =
+        description->needs == 0 ? description : &scene->modelled.model.ops[description->needs - 1];
     for (uint32_t index = 0; index < description->argument_count; index++) {
         const struct bz_model_argument *argument = &description->arguments[index];
+        if (argument->is_chosen || needed->arguments[index].is_chosen) {
+            arguments[index] = argument->is_chosen ? 0 : owed[description->needs - 1][index];
+            continue;
+        }
         uint64_t bound = (uint64_t)argument->most - (uint64_t)argument->least + 1;
         uint64_t drawn = argument->is_fresh
                              ? (uint64_t)scene->fresh++
@@ -240,13 +262,13 @@ static enum bz_status call_misuse(struct client *client, uint64_t set) {
     int64_t arguments[BZ_MODEL_ARGUMENTS_MAX] = {0};
     int64_t answer = 0;
     uint32_t op = draw_one(scene, set, "misuse-operation");
-    draw_arguments(scene, op, arguments);
+    draw_arguments(scene, op, client->owed_arguments, arguments);
     bz_judge_opaque_begin(judge, scene->sut.object, (enum bz_op)scene->words[op], 0);
     bz_sut_may_wait(scene->base.world);
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
     bool is_cancelled = status == BZ_CANCELLED;
     bz_judge_opaque_end(judge, scene->sut.object, (enum bz_op)scene->words[op],
-                        is_cancelled ? status : BZ_OK);
+                        is_cancelled ? status : BZ_OK, 0);
     if (status == BZ_OK && answer == 0) {
         bz_judge_violate(judge, "misuse", bz_task_id(client->task), scene->sut.object,
                          "client-%u called %s of '%s' while no task held anything, and was not "
@@ -255,6 +277,13 @@ static enum bz_status call_misuse(struct client *client, uint64_t set) {
                          scene->modelled.model.name);
     }
     return is_cancelled ? status : BZ_OK;
+}
+
+/* Who gives back finds it in the place of the argument that the implementation has chosen. */
+static void keep_answer(const struct bz_model_op *op, int64_t *arguments, int64_t answer) {
+    for (uint32_t index = 0; index < op->argument_count; index++) {
+        arguments[index] = op->arguments[index].is_chosen ? answer : arguments[index];
+    }
 }
 
 static enum bz_status call_drawn(struct client *client) {
@@ -273,10 +302,11 @@ static enum bz_status call_drawn(struct client *client) {
         return give_back(client, op);
     }
     int64_t *arguments = client->owed_arguments[op];
-    draw_arguments(scene, op, arguments);
+    draw_arguments(scene, op, client->owed_arguments, arguments);
     enum bz_status status = call(client, op, arguments);
-    if (status == BZ_OK && giver_of(model, op) < model->op_count) {
+    if (client->has_taken && giver_of(model, op) < model->op_count) {
         client->owed |= UINT64_C(1) << op;
+        keep_answer(&model->ops[op], arguments, client->answer);
     }
     return status;
 }
@@ -419,6 +449,7 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
                       : INT64_MAX / 2;
     scene->client_count = count;
     scene->primitive = args->primitive;
+    scene->refusals = args->primitive == BZ_PRIMITIVE_MODELLED ? REFUSALS : 0;
     scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
     bz_modelled_init(&scene->modelled, world->variant, args->primitive, scene->ops);

@@ -66,13 +66,11 @@ static void expect_silence_everywhere(const struct bz_variant *design) {
     cr_assert_lt(4, programs, "%s fits few scenarios", design->name);
 }
 
-/* Of few tasks, every schedule: those without end are judged as well. */
-static void expect_proof(const struct bz_variant *design) {
-    if (!bz_snapshot_is_supported() || !bz_variant_offers(design, BZ_PRIMITIVE_SEMAPHORE)) {
-        return;
-    }
-    struct bz_program program = tst_explored_program(
-        &bz_scenario_contended, design, "permits=1,workers=3,rounds=1,patience=2,max-cancels=1");
+/* Every schedule. */
+static struct bz_explore_result expect_proof_of(const struct bz_scenario *scenario,
+                                                const struct bz_variant *design,
+                                                const char *settings) {
+    struct bz_program program = tst_explored_program(scenario, design, settings);
     struct bz_explore_result result =
         tst_explore(&(struct bz_explore_config){.program = &program,
                                                 .delays_max = BZ_EXPLORE_UNBOUNDED,
@@ -82,6 +80,16 @@ static void expect_proof(const struct bz_variant *design) {
     cr_assert_eq(result.finding_count, 0, "%s: %s", design->name,
                  result.findings[0].violation.message);
     cr_assert(bz_explore_is_complete(&result), "%s", design->name);
+    return result;
+}
+
+/* Of few tasks, those without end are judged as well. */
+static void expect_proof(const struct bz_variant *design) {
+    if (!bz_snapshot_is_supported() || !bz_variant_offers(design, BZ_PRIMITIVE_SEMAPHORE)) {
+        return;
+    }
+    struct bz_explore_result result = expect_proof_of(
+        &bz_scenario_contended, design, "permits=1,workers=3,rounds=1,patience=2,max-cancels=1");
     cr_assert_eq(result.liveness, BZ_LIVENESS_ENDS, "%s: %s %s", design->name,
                  bz_liveness_name(result.liveness), result.liveness_text);
 }
@@ -174,6 +182,35 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     expect_finding(&design_firm_losing, "barrier", BZ_PRIMITIVE_BARRIER);
     expect_finding(&design_firm_losing, "condition", BZ_PRIMITIVE_CONDITION);
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
+}
+
+/* Answers that may be several, refusals, and what depends on who waits: the model follows. */
+static void expect_model_tells(const struct bz_variant *design, const struct bz_variant *faulty) {
+    const struct bz_scenario *scenario = tst_scenario("model");
+    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+        struct bz_program program = tst_program(scenario, faulty, (enum bz_order)order);
+        char error[BZ_ERROR_BYTES];
+        expect_silence(scenario, design, BZ_PRIMITIVE_MODELLED, program.order, run_count());
+        cr_assert(bz_program_set_list(&program, "extras=1", error, sizeof error));
+        cr_assert_not_null((void *)tst_run_seeds(&program, 3000).violation.oracle, "%s, order %s",
+                           faulty->name, bz_order_name(program.order));
+    }
+    if (bz_snapshot_is_supported()) {
+        expect_proof_of(scenario, design,
+                        "tasks=2,operations=2,pause=0,patience=1,extras=1,max-cancels=1");
+    }
+}
+
+Test(designs, answers_that_may_be_several) {
+    expect_model_tells(&design_workers, &design_workers_faulty);
+    expect_model_tells(&design_trylock, &design_trylock_faulty);
+    expect_model_tells(&design_select, &design_select_faulty);
+}
+
+Test(designs, refusals_and_who_waits) {
+    expect_model_tells(&design_bulkhead, &design_bulkhead_faulty);
+    expect_model_tells(&design_bell, &design_bell_faulty);
+    expect_model_tells(&design_broadcast, &design_broadcast_faulty);
 }
 
 /* The primitives that ship, in one size only. Scenarios never ask for another one. */

@@ -2,8 +2,7 @@
  * `buzzer/NAME`, with the model that judges it in the scenario `model`.
  *
  * Where an operation may end with another status than BZ_OK and BZ_CANCELLED, its answer is that
- * status, negated. Operations that never wait, as try_acquire, are not modelled: what they answer
- * depends on who waits, which is no state of a model. */
+ * status, negated. Most operations that never wait, as try_acquire, are not modelled. */
 #ifndef BZ_SCENARIOS_VARIANTS_MODELLED_H
 #define BZ_SCENARIOS_VARIANTS_MODELLED_H
 

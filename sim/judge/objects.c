@@ -145,11 +145,11 @@ void bz_judge_opaque_begin(struct bz_judge *judge, uint32_t object, enum bz_op o
 }
 
 void bz_judge_opaque_end(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                         enum bz_status status) {
+                         enum bz_status status, uint32_t excused) {
     if (may_wait(op)) {
-        bz_judge_call_end(judge, object, op, status);
+        bz_judge_call_end_or(judge, object, op, status, excused);
     } else if (status != BZ_OK) {
-        bz_judge_answers(judge, object, op, status, 1u << BZ_OK);
+        bz_judge_answers(judge, object, op, status, 1u << BZ_OK | excused);
     }
 }
 

@@ -213,10 +213,11 @@ uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_p
                              uint32_t claims, const struct bz_introspection *look);
 
 /* Before and after an operation: BZ_OP_ACQUIRE, _WAIT, _PUT or _GET for one that may wait. Others
- * report no return. `arg` is for the trace. */
+ * report no return. `arg` is for the trace. The model judges a status in `excused`, bits 1 <<
+ * status. */
 void bz_judge_opaque_begin(struct bz_judge *judge, uint32_t object, enum bz_op op, uint32_t arg);
 void bz_judge_opaque_end(struct bz_judge *judge, uint32_t object, enum bz_op op,
-                         enum bz_status status);
+                         enum bz_status status, uint32_t excused);
 
 /* --- timeout scope ---------------------------------------------------------------------------- */
 

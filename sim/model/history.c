@@ -21,10 +21,20 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
     if (op->argument_count > BZ_MODEL_ARGUMENTS_MAX) {
         return "an operation has too many arguments";
     }
+    uint32_t chosen_count = 0;
     for (uint32_t index = 0; index < op->argument_count; index++) {
-        if (op->arguments[index].least > op->arguments[index].most) {
+        const struct bz_model_argument *argument = &op->arguments[index];
+        if (argument->least > argument->most) {
             return "the range of an argument is empty";
         }
+        chosen_count += argument->is_chosen;
+        if (argument->is_chosen &&
+            (uint64_t)argument->most - (uint64_t)argument->least >= BZ_MODEL_WAYS_MAX) {
+            return "an implementation chooses among too many values of an argument";
+        }
+    }
+    if (chosen_count > 1) {
+        return "an implementation chooses more than one argument of an operation";
     }
     if ((uint32_t)op->cancel > BZ_MODEL_CANCEL_MAY_DO_ALL) {
         return "what a cancelled operation may have done is unknown";
@@ -140,11 +150,21 @@ static struct bz_history *carve_history(struct carver *carver, const struct bz_h
     history->operations = carve(carver, sizes->clients_max, sizeof *history->operations);
     history->events = carve(carver, sizes->events_max, sizeof *history->events);
     history->row = carve(carver, row_words, sizeof *history->row);
-    history->trial = carve(carver, row_words, sizeof *history->trial);
+    history->trial = carve(carver, (size_t)row_words * (sizes->ways > 1 ? sizes->clients_max : 1),
+                           sizeof *history->trial);
     carve_set(carver, &history->now, configurations, row_words, sizes);
     carve_set(carver, &history->next, configurations, row_words, sizes);
     carve_set(carver, &history->reached, configurations, row_words, sizes);
     return block;
+}
+
+static uint32_t most_ways(const struct bz_model *model) {
+    uint32_t most = 1;
+    for (uint32_t op = 0; op < model->op_count; op++) {
+        uint32_t ways = bz_model_ways(&model->ops[op]);
+        most = ways > most ? ways : most;
+    }
+    return most;
 }
 
 static uint32_t or_default(uint32_t number, uint32_t if_zero) {
@@ -171,6 +191,7 @@ struct bz_history *bz_history_new(struct bz_mem *mem, const struct bz_history_co
     for (uint32_t index = 0; index < model->parameter_count; index++) {
         sizes.parameters[index] = config->parameters[index];
     }
+    sizes.ways = most_ways(model);
     carve_history(&carver, &sizes, configurations);
     sizes.bytes = carver.used;
     carver = (struct carver){.block = bz_mem_alloc(mem, sizes.bytes)};
@@ -228,15 +249,16 @@ static bool apply(struct bz_history *history, const struct bz_history_event *eve
     struct bz_pending *operation = &history->operations[event->client];
     uint64_t bit = UINT64_C(1) << event->client;
     if (event->kind == BZ_HISTORY_CALL) {
-        if (is_yielded_to(history->model, event->op)) {
-            bz_effects_of(history, history->pending, 0); /* as yet, no task has to yield to it */
+        bool begins = history->model->ops[event->op].begins_at_call;
+        if (begins || is_yielded_to(history->model, event->op)) {
+            bz_effects_of(history, history->pending, 0); /* before it is there */
             swap_sets(history, &history->reached);
         }
         operation->op = event->op;
         operation->number = number;
         memcpy(operation->arguments, event->arguments, sizeof operation->arguments);
         history->pending |= bit;
-        if (history->model->ops[event->op].begins_at_call) {
+        if (begins) {
             bz_effects_of_call(history, event->client);
             swap_sets(history, &history->next);
         }
@@ -353,10 +375,13 @@ enum bz_history_result bz_history_call(struct bz_history *history, uint32_t clie
         return misuse(history, client, "a call of no operation of the model");
     }
     const struct bz_model_op *called = &history->model->ops[op];
-    if (called->argument_count > 0 && arguments == NULL) {
-        return misuse(history, client, "a call without its arguments");
-    }
     for (uint32_t index = 0; index < called->argument_count; index++) {
+        if (called->arguments[index].is_chosen) {
+            continue;
+        }
+        if (arguments == NULL) {
+            return misuse(history, client, "a call without its arguments");
+        }
         event.arguments[index] = arguments[index];
         if (arguments[index] < called->arguments[index].least ||
             arguments[index] > called->arguments[index].most) {
@@ -408,7 +433,8 @@ enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elap
 /* True if none of these can begin: at rest, all that can have begun. */
 static bool has_all_begun(struct bz_history *history, const uint64_t *row, uint64_t clients) {
     for (; clients != 0; clients &= clients - 1) {
-        if (bz_effect_begin(history, row, (uint32_t)__builtin_ctzll(clients))) {
+        if (bz_effect_in_any_way(history, row, (uint32_t)__builtin_ctzll(clients),
+                                 bz_effect_begin)) {
             return false;
         }
     }
@@ -420,7 +446,7 @@ static uint64_t idle_in(struct bz_history *history, const uint64_t *row, uint64_
     uint64_t idle = row[BZ_WORD_TOOK] & clients;
     for (clients &= ~idle; clients != 0; clients &= clients - 1) {
         uint32_t client = (uint32_t)__builtin_ctzll(clients);
-        idle |= (uint64_t)bz_effect_take(history, row, client) << client;
+        idle |= (uint64_t)bz_effect_in_any_way(history, row, client, bz_effect_take) << client;
     }
     return idle;
 }

@@ -74,6 +74,7 @@ struct bz_history {
     uint32_t configurations_max;
     uint32_t first_number;
     uint32_t event_count;
+    uint32_t ways; /* the most of an operation; 1: none has a choice */
     bool ignores_lines;
     bool is_full;                  /* a set of configurations was, in this event */
     bool cannot_undo;              /* the model refused to, in this event */
@@ -86,7 +87,7 @@ struct bz_history {
     struct bz_configurations next;    /* the same with the event at hand */
     struct bz_configurations reached; /* on the way there */
     uint64_t *row;                    /* the one at hand */
-    uint64_t *trial;
+    uint64_t *trial;                  /* rows, one for each client if an operation has a choice */
     struct bz_history_finding finding;
 };
 
@@ -95,19 +96,47 @@ static inline const struct bz_model_op *bz_history_op(const struct bz_history *h
     return &history->model->ops[history->operations[client].op];
 }
 
+/* 1 + the index of the argument that the implementation chooses; 0: there is none. */
+static inline uint32_t bz_model_chosen(const struct bz_model_op *op) {
+    uint32_t index = op->argument_count;
+    while (index > 0 && !op->arguments[index - 1].is_chosen) {
+        index--;
+    }
+    return index;
+}
+
+static inline uint32_t bz_model_ways(const struct bz_model_op *op) {
+    uint32_t chosen = bz_model_chosen(op);
+    return chosen == 0
+               ? 1
+               : (uint32_t)(op->arguments[chosen - 1].most - op->arguments[chosen - 1].least) + 1;
+}
+
 /* --- effects (effects.c) ---------------------------------------------------------------------- */
 
-/* From here on, each works on history->row, which has the result if it returns true. */
+/* Each works on history->row, which has the result if it returns true. `way` is less than
+ * history->ways: an operation with fewer ways refuses the others. */
+typedef bool bz_effect(struct bz_history *history, const uint64_t *from, uint32_t client,
+                       uint32_t way);
 
 /* The client's operation begins, if it has two moments and the model lets it. */
-bool bz_effect_begin(struct bz_history *history, const uint64_t *from, uint32_t client);
+bz_effect bz_effect_begin;
 
 /* The client's operation takes effect, if the model and its line let it. */
-bool bz_effect_take(struct bz_history *history, const uint64_t *from, uint32_t client);
+bz_effect bz_effect_take;
 
 /* Its or_else takes effect in its place, if the model lets that and the operation has to wait, or
  * has company in its line. */
-bool bz_effect_take_else(struct bz_history *history, const uint64_t *from, uint32_t client);
+bz_effect bz_effect_take_else;
+
+static inline bool bz_effect_in_any_way(struct bz_history *history, const uint64_t *from,
+                                        uint32_t client, bz_effect *effect) {
+    uint32_t way = 0;
+    while (way < history->ways && !effect(history, from, client, way)) {
+        way++;
+    }
+    return way < history->ways;
+}
 
 /* The event at hand, which `next` shows then. The call is of an operation that begins at once. */
 void bz_effects_of_call(struct bz_history *history, uint32_t client);

@@ -26,6 +26,21 @@
  * give equal results. States are compared byte by byte, so a state has no padding and no pointers.
  * An operation that waits is one for which `step` returns false; its changes to the state are
  * dropped then.
+ *
+ * Several right answers. An argument with `is_chosen` stands for what the implementation is free to
+ * choose: which of the free workers, which ready arm of a select, whether a try fails for no
+ * reason, which waiter a notification wakes. A pool of workers, as bits of the state:
+ *
+ *     case HIRE: arguments[0] is the worker, .least = 0, .most = 7, .is_chosen = true
+ *         *answer = arguments[0];
+ *         *free ^= 1 << arguments[0];
+ *         return (*free >> arguments[0] & 1) == 0;
+ *     case DISMISS: .gives_back = 1 + HIRE, arguments[0] is the answer of that call
+ *
+ * The check follows every choice, and drops those that the answers refute. At rest, an operation
+ * must not wait if one of its choices lets it complete. An operation that undoes, gives back or
+ * needs one with a choice finds the answer of that call in the place of the chosen argument, unless
+ * it chooses that argument itself.
  */
 #ifndef BZ_SIM_MODEL_MODEL_H
 #define BZ_SIM_MODEL_MODEL_H
@@ -38,6 +53,7 @@
 BZ_BEGIN_DECLS
 
 #define BZ_MODEL_ARGUMENTS_MAX 3u
+#define BZ_MODEL_WAYS_MAX 64u /* values of an argument that the implementation chooses */
 #define BZ_MODEL_OPS_MAX 64u
 #define BZ_MODEL_STATE_BYTES_MAX 4096u
 #define BZ_MODEL_PARAMETERS_MAX 8u
@@ -59,6 +75,9 @@ struct bz_model_argument {
      * on.
      */
     bool is_fresh;
+    /* The implementation chooses it, not the program: each value in that range for which `step`
+     * returns true is right. An operation has at most one such argument. */
+    bool is_chosen;
 };
 
 struct bz_model_op {
@@ -94,7 +113,8 @@ struct bz_model_op {
     uint32_t undo;
     /* 1 + the index of the operation that this one gives back, as a release does with an acquire:
      * a program calls this one once for each completed call of that one, with its arguments, in the
-     * same task, and not that one again in between. 0: programs call it at any time. */
+     * same task, and not that one again in between. 0: programs call it at any time. A call that
+     * was refused is not given back (`zero_refuses`). */
     uint32_t gives_back;
     /* 1 + the index of an operation: a program calls this one only while it has not given back a
      * completed call of that one, as the wait of a condition needs the lock. 0: at any time. */
@@ -106,6 +126,10 @@ struct bz_model_op {
     uint32_t or_else;
     bool is_hidden; /* no program calls it: it only undoes or begins */
     bool is_extra;  /* the scenario `model` calls it only with `extras=1` */
+    /* The answer 0 is a refusal, as of a try that answers 0 or 1: the call took nothing, and is not
+     * given back. A call that returns another status than BZ_OK and BZ_CANCELLED is refused, too;
+     * its answer is that status, negated. */
+    bool zero_refuses;
     uint32_t argument_count;
     struct bz_model_argument arguments[BZ_MODEL_ARGUMENTS_MAX];
 };

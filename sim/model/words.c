@@ -12,9 +12,13 @@
 
 static void append_operation(struct bz_cut_text *text, const struct bz_model *model, uint32_t op,
                              const int64_t *arguments) {
+    const char *separator = "";
     bz_cut_add(text, "%s(", model->ops[op].name);
     for (uint32_t index = 0; index < model->ops[op].argument_count; index++) {
-        bz_cut_add(text, "%s%" PRId64, index == 0 ? "" : ", ", arguments[index]);
+        if (!model->ops[op].arguments[index].is_chosen) {
+            bz_cut_add(text, "%s%" PRId64, separator, arguments[index]);
+            separator = ", ";
+        }
     }
     bz_cut_add(text, ")");
 }
@@ -62,11 +66,13 @@ static void find_answers(struct bz_history *history, uint32_t client, struct ans
     }
     for (uint32_t index = 0; index < history->reached.count; index++) {
         const uint64_t *row = bz_configurations_row(&history->reached, index);
-        if (bz_effect_take(history, row, client)) {
-            note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
-        }
-        if (bz_effect_take_else(history, row, client)) {
-            note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
+        for (uint32_t way = 0; way < history->ways; way++) {
+            if (bz_effect_take(history, row, client, way)) {
+                note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
+            }
+            if (bz_effect_take_else(history, row, client, way)) {
+                note_answer(answers, (int64_t)history->row[BZ_WORD_ANSWERS + client]);
+            }
         }
     }
 }

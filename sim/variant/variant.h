@@ -136,8 +136,8 @@ struct bz_modelled_ops {
     const struct bz_model *model;
     enum bz_status (*init)(void *instance, struct bz_loop *loop, const int64_t *parameters);
     /* The operation of that index in the model. BZ_OK: it is completed, and `answer` is set if it
-     * is not 0. Any other status: it has had no effect, or what the model says of a cancelled one.
-     */
+     * is not 0. BZ_CANCELLED: it has had the effect that the model allows a cancelled one. Another
+     * status, such as BZ_FULL: a refusal. Its answer in the model is the status, negated. */
     enum bz_status (*call)(void *instance, uint32_t op, const int64_t *arguments, int64_t *answer);
 };
 

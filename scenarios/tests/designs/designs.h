@@ -88,6 +88,8 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_early_entry, design_helper, design_clerk, design_timer, design_callback, design_porter,
     design_baton, design_two_stage, design_barging, design_rewaking, design_lifo, design_lazy,
     design_hall, design_firm, design_firm_losing, design_firm_doubling, design_firm_keeping,
-    design_resting;
+    design_resting, design_workers, design_workers_faulty, design_bulkhead, design_bulkhead_faulty,
+    design_trylock, design_trylock_faulty, design_bell, design_bell_faulty, design_broadcast,
+    design_broadcast_faulty, design_select, design_select_faulty;
 
 #endif

@@ -1,4 +1,4 @@
-/* Models of six primitives, as an author writes them. */
+/* Models of some primitives, as an author writes them. */
 #ifndef BZ_SIM_MODEL_TESTS_MODELS_H
 #define BZ_SIM_MODEL_TESTS_MODELS_H
 
@@ -80,6 +80,44 @@ static const struct bz_model barging_semaphore_model = {.name = "barging semapho
                                                         .op_count = 3,
                                                         .start = semaphore_start,
                                                         .step = semaphore_step};
+
+/* --- a pool of workers, of which a task gets any free one ------------------------------------- */
+
+enum { HIRE, DISMISS };
+
+static inline void workers_start(void *state, const int64_t *parameters) {
+    *(int64_t *)state = (INT64_C(1) << parameters[0]) - 1; /* the free ones, as bits */
+}
+
+static inline bool workers_step(void *state, uint32_t op, const int64_t *arguments,
+                                int64_t *answer) {
+    int64_t *free = state, bit = INT64_C(1) << arguments[0];
+    bool is_free = (*free & bit) != 0;
+    *answer = op == HIRE ? arguments[0] : 0;
+    *free = op == HIRE ? *free & ~bit : *free | bit;
+    return op == DISMISS || is_free;
+}
+
+static const struct bz_model_op workers_ops[] = {
+    [HIRE] = {.name = "hire",
+              .line = 1,
+              .cancel = BZ_MODEL_CANCEL_UNDOES,
+              .undo = DISMISS,
+              .argument_count = 1,
+              .arguments = {{.name = "worker", .least = 0, .most = 1, .is_chosen = true}}},
+    [DISMISS] = {.name = "dismiss",
+                 .gives_back = 1 + HIRE,
+                 .argument_count = 1,
+                 .arguments = {{.name = "worker", .least = 0, .most = 1}}},
+};
+
+static const struct bz_model workers_model = {.name = "workers",
+                                              .state_bytes = sizeof(int64_t),
+                                              .parameter_count = 1,
+                                              .ops = workers_ops,
+                                              .op_count = 2,
+                                              .start = workers_start,
+                                              .step = workers_step};
 
 /* --- a lock that knows its owner -------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 #define CLIENTS 3u
 #define EVENTS 12u
 #define STATE_BYTES 32u
+#define WAYS 2u /* of an operation with a chosen argument, which is its first */
 
 enum kind { CALL, RETURN, CANCEL, CANCELLED };
 
@@ -49,9 +50,20 @@ struct question {
     bool is_resting; /* nothing takes effect in the place of another operation */
 };
 
-static bool steps(const struct history *history, struct world *world, uint32_t op, uint32_t who) {
+static uint32_t ways_of(const struct history *history, uint32_t op) {
+    const struct bz_model_op *description = &history->model->ops[op];
+    bool has_choice = description->argument_count > 0 && description->arguments[0].is_chosen;
+    return has_choice ? WAYS : 1;
+}
+
+static bool steps(const struct history *history, struct world *world, uint32_t op, uint32_t who,
+                  uint32_t way) {
     struct client *client = &world->clients[who];
-    return history->model->step(world->state, op, &client->argument, &client->answer);
+    int64_t argument = ways_of(history, op) > 1           ? (int64_t)way
+                       : ways_of(history, client->op) > 1 ? client->answer
+                                                          : client->argument;
+    return way < ways_of(history, op) &&
+           history->model->step(world->state, op, &argument, &client->answer);
 }
 
 static bool is_ahead(const struct question *question, const struct world *world, uint32_t a,
@@ -75,18 +87,27 @@ static bool has_ahead(const struct question *question, const struct world *world
 /* All that are ahead, without those to leave behind, could be served, the first called first, and
  * then this one. */
 static bool may_be_served(const struct question *question, const struct world *world, uint32_t who,
-                          uint32_t behind) {
+                          uint32_t behind, uint32_t way) {
     struct world trial = *world;
-    for (uint32_t called = 0; called < EVENTS; called++) {
-        for (uint32_t other = 0; other < CLIENTS; other++) {
-            if (trial.clients[other].called == called && is_ahead(question, world, other, who) &&
-                (behind >> other & 1) == 0 &&
-                !steps(question->history, &trial, trial.clients[other].op, other)) {
-                return false;
-            }
+    uint32_t first = CLIENTS;
+    for (uint32_t other = 0; other < CLIENTS; other++) {
+        bool is_due = (behind >> other & 1) == 0 && is_ahead(question, world, other, who);
+        if (is_due &&
+            (first == CLIENTS || world->clients[other].called < world->clients[first].called)) {
+            first = other;
         }
     }
-    return steps(question->history, &trial, trial.clients[who].op, who);
+    if (first == CLIENTS) {
+        return steps(question->history, &trial, trial.clients[who].op, who, way);
+    }
+    for (uint32_t tried = 0; tried < WAYS; tried++) {
+        trial = *world;
+        if (steps(question->history, &trial, trial.clients[first].op, first, tried) &&
+            may_be_served(question, &trial, who, behind | 1u << first, way)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The others that would still let it pass. */
@@ -105,7 +126,8 @@ static uint32_t lenient_to(const struct question *question, const struct world *
 }
 
 /* The first moment of an operation that has two. Its answer stays with the client. */
-static bool begins(const struct question *question, struct world *world, uint32_t who) {
+static bool begins(const struct question *question, struct world *world, uint32_t who,
+                   uint32_t way) {
     struct client *client = &world->clients[who];
     const struct bz_model_op *op = &question->history->model->ops[client->op];
     if (!client->is_pending || client->has_begun || client->took || op->begins_with == 0) {
@@ -119,7 +141,7 @@ static bool begins(const struct question *question, struct world *world, uint32_
         }
     }
     struct world next = *world;
-    if (!steps(question->history, &next, op->begins_with - 1, who)) {
+    if (!steps(question->history, &next, op->begins_with - 1, who, way)) {
         return false;
     }
     *world = next;
@@ -127,42 +149,53 @@ static bool begins(const struct question *question, struct world *world, uint32_
     return true;
 }
 
-static bool takes_effect(const struct question *question, struct world *world, uint32_t who) {
+/* Steps, and all is as before if the model does not let it. */
+static bool takes(const struct question *question, struct world *world, uint32_t op, uint32_t who,
+                  uint32_t way) {
+    struct world before = *world;
+    struct client *client = &world->clients[who];
+    client->answer = client->has_begun ? client->answer : 0;
+    client->took = steps(question->history, world, op, who, way);
+    if (!client->took) {
+        *world = before;
+        return false;
+    }
+    client->has_begun = false;
+    return true;
+}
+
+static bool takes_effect(const struct question *question, struct world *world, uint32_t who,
+                         uint32_t way) {
     struct client *client = &world->clients[who];
     const struct bz_model_op *op = &question->history->model->ops[client->op];
     bool is_ready = op->begins_with == 0 || (client->has_begun && !client->is_undone);
     if (!client->is_pending || client->took || !is_ready) {
         return false;
     }
-    if (has_ahead(question, world, who) && !may_be_served(question, world, who, 0)) {
+    if (has_ahead(question, world, who) && !may_be_served(question, world, who, 0, way)) {
         uint32_t behind = lenient_to(question, world, who);
-        if (behind == 0 || !may_be_served(question, world, who, behind)) {
+        if (behind == 0 || !may_be_served(question, world, who, behind, way)) {
             return false;
         }
         for (uint32_t other = 0; other < CLIENTS; other++) {
             world->clients[other].passed += behind >> other & 1;
         }
     }
-    struct world before = *world;
-    int64_t ticket = client->has_begun ? client->answer : 0;
-    client->answer = ticket;
-    client->took = steps(question->history, world, client->op, who);
-    if (!client->took) {
-        *world = before;
-        client->answer = ticket;
+    if (takes(question, world, client->op, who, way)) {
+        return true;
     }
-    if (!client->took && op->or_else != 0 && !question->is_resting) {
-        client->took = steps(question->history, world, op->or_else - 1, who);
+    bool must_wait = true;
+    for (uint32_t other = 0; other < WAYS; other++) {
+        struct world trial = *world;
+        must_wait &= !takes(question, &trial, client->op, who, other);
     }
-    if (!client->took) {
-        *world = before;
-    }
-    client->has_begun &= !client->took;
-    return client->took;
+    return must_wait && op->or_else != 0 && !question->is_resting &&
+           takes(question, world, op->or_else - 1, who, way);
 }
 
 /* An operation that has begun, and not taken effect, may be undone in two moments in its turn. */
-static bool undoes_begun(const struct question *question, struct world *world, uint32_t who) {
+static bool undoes_begun(const struct question *question, struct world *world, uint32_t who,
+                         uint32_t way) {
     struct client *client = &world->clients[who];
     uint32_t undo = question->history->model->ops[client->op].undo;
     uint32_t first = question->history->model->ops[undo].begins_with;
@@ -172,7 +205,7 @@ static bool undoes_begun(const struct question *question, struct world *world, u
     bool is_half = first != 0 && !client->is_undone;
     struct world next = *world;
     int64_t ticket = client->answer; /* stays what it is */
-    if (!steps(question->history, &next, is_half ? first - 1 : undo, who)) {
+    if (!steps(question->history, &next, is_half ? first - 1 : undo, who, way)) {
         return false;
     }
     *world = next;
@@ -183,18 +216,24 @@ static bool undoes_begun(const struct question *question, struct world *world, u
     return true;
 }
 
-static bool is_undone(const struct question *question, struct world *world, uint32_t who) {
+static bool is_undone(const struct question *question, struct world *world, uint32_t who,
+                      uint32_t way) {
     struct client *client = &world->clients[who];
     const struct bz_model_op *op = &question->history->model->ops[client->op];
     if (client->is_pending && op->begins_with != 0) {
-        return undoes_begun(question, world, who);
+        return undoes_begun(question, world, who, way);
     }
     if (!client->is_pending || !client->took || client->is_undone || !client->is_requested ||
         op->cancel != BZ_MODEL_CANCEL_UNDOES) {
         return false;
     }
+    struct world before = *world;
     client->is_undone = true;
-    cr_assert(steps(question->history, world, op->undo, who));
+    if (!steps(question->history, world, op->undo, who, way)) {
+        cr_assert(way > 0 || ways_of(question->history, op->undo) > 1);
+        *world = before;
+        return false;
+    }
     return true;
 }
 
@@ -224,12 +263,13 @@ static bool happens(const struct question *question, struct world *world, uint32
 static bool rests(const struct question *asked, const struct world *world) {
     struct question question = *asked;
     question.is_resting = true;
-    for (uint32_t who = 0; question.is_at_rest && who < CLIENTS; who++) {
+    for (uint32_t which = 0; question.is_at_rest && which < CLIENTS * WAYS; which++) {
+        uint32_t who = which / WAYS, way = which % WAYS;
         const struct client *client = &world->clients[who];
         struct world trial = *world;
         if (client->is_pending && !client->is_requested &&
-            (client->took || begins(&question, &trial, who) ||
-             takes_effect(&question, &trial, who))) {
+            (client->took || begins(&question, &trial, who, way) ||
+             takes_effect(&question, &trial, who, way))) {
             return false;
         }
     }
@@ -248,12 +288,14 @@ static bool is_possible(const struct question *question, const struct world *wor
         is_possible(question, &next, number + 1)) {
         return true;
     }
-    for (uint32_t who = 0; who < CLIENTS; who++) {
+    for (uint32_t which = 0; which < CLIENTS * WAYS; which++) {
+        uint32_t who = which / WAYS, way = which % WAYS;
         next = *world;
-        if ((takes_effect(question, &next, who) && is_possible(question, &next, number)) ||
-            (next = *world, begins(question, &next, who) && is_possible(question, &next, number)) ||
+        if ((takes_effect(question, &next, who, way) && is_possible(question, &next, number)) ||
             (next = *world,
-             is_undone(question, &next, who) && is_possible(question, &next, number))) {
+             begins(question, &next, who, way) && is_possible(question, &next, number)) ||
+            (next = *world,
+             is_undone(question, &next, who, way) && is_possible(question, &next, number))) {
             return true;
         }
     }
@@ -280,6 +322,15 @@ static bool is_explained(const struct history *history, uint32_t count, bool is_
 
 static uint32_t draw(struct bz_pcg32 *pcg, uint32_t bound) {
     return bz_pcg32_below(pcg, bound);
+}
+
+/* Of a model without choices, nothing is drawn. */
+static uint32_t draw_way(struct bz_pcg32 *pcg, const struct history *history) {
+    uint32_t most = 1;
+    for (uint32_t op = 0; op < history->model->op_count; op++) {
+        most = ways_of(history, op) > most ? ways_of(history, op) : most;
+    }
+    return most == 1 ? 0 : draw(pcg, most);
 }
 
 static struct event called(struct bz_pcg32 *pcg, const struct history *history, uint32_t who) {
@@ -311,7 +362,7 @@ static void fill(struct bz_pcg32 *pcg, struct history *history) {
         if (!client->is_pending) {
             event = called(pcg, history, who);
         } else if (client->is_requested && draw(pcg, 2) == 0) {
-            is_undone(&question, &world, who);
+            is_undone(&question, &world, who, draw_way(pcg, history));
             event.kind = CANCELLED;
             if ((client->has_begun || (client->took && !client->is_undone)) && !strays) {
                 continue;
@@ -322,8 +373,9 @@ static void fill(struct bz_pcg32 *pcg, struct history *history) {
         } else if (!client->is_requested && draw(pcg, 4) == 0) {
             event.kind = CANCEL;
         } else {
-            if (!begins(&question, &world, who)) {
-                takes_effect(&question, &world, who);
+            uint32_t way = draw_way(pcg, history);
+            if (!begins(&question, &world, who, way)) {
+                takes_effect(&question, &world, who, way);
             }
             continue;
         }
@@ -439,6 +491,11 @@ Test(model_brute, who_may_go_on_without_the_barrier) {
     compare_many(&shy_model, 2000);
 }
 
+Test(model_brute, workers) {
+    compare_many(&workers_model, 1500);
+    cr_assert_lt(20, tally[BZ_HISTORY_OUT_OF_LINE]);
+}
+
 /* --- models that nobody would write ----------------------------------------------------------- */
 
 #define TABLE_STATES 4u
@@ -475,6 +532,32 @@ static const struct bz_model table_model = {.name = "table",
                                             .op_count = 3,
                                             .start = table_start,
                                             .step = table_step};
+
+/* The implementation chooses what each operation does, and what undoes it; the line is kept. */
+static bool choices_step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct table_state *table = state;
+    uint64_t index = ((uint64_t)table->at * 3 + op) * 2 + ((uint64_t)arguments[0] & 1);
+    uint64_t rule = (uint64_t)table->rules * (2 * index + 1) >> 40;
+    *answer = (int64_t)(rule >> 2 & 1);
+    table->at = (int64_t)(rule & 3);
+    return op == 2 || (rule >> 3 & 3) != 0;
+}
+
+#define TABLE_CHOICE                                                                               \
+    .argument_count = 1, .arguments = {{.name = "n", .least = 0, .most = 1, .is_chosen = true}}
+
+static const struct bz_model_op choices_ops[] = {
+    {.name = "a", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = 2, TABLE_CHOICE},
+    {.name = "b", .line = 1, .cancel = BZ_MODEL_CANCEL_MAY_DO_ALL, TABLE_CHOICE},
+    {.name = "c", TABLE_CHOICE}};
+
+static const struct bz_model choices_model = {.name = "choices",
+                                              .state_bytes = sizeof(struct table_state),
+                                              .parameter_count = 1,
+                                              .ops = choices_ops,
+                                              .op_count = 3,
+                                              .start = table_start,
+                                              .step = choices_step};
 
 /* The effect of an operation in a state depends on its ticket, too. */
 static bool moments_step(void *state, uint32_t op, const int64_t *arguments, int64_t *ticket) {
@@ -541,6 +624,10 @@ static void compare_drawn(const struct bz_model *model) {
 
 Test(model_brute, drawn_models) {
     compare_drawn(&table_model);
+}
+
+Test(model_brute, drawn_models_with_choices) {
+    compare_drawn(&choices_model);
 }
 
 Test(model_brute, drawn_models_of_two_moments) {
