@@ -12,12 +12,11 @@ import sys
 import warnings
 import weakref
 
-from buzzer import _native, where
+from buzzer import _native, network, outside, sockets, where
 from buzzer import watch as _watch
 from buzzer.sim import Sim
 
-NO_NETWORK = "there is no simulated network: real input and output is refused"
-NO_THREADS = "a simulation has one thread, or its order would be left to the system"
+NO_PROCESSES = "a simulation is one process, and pipes of the system are outside of it"
 _EAGER = getattr(asyncio, "eager_task_factory", None)  # since 3.12
 UNRETRIEVED = "Task exception was never retrieved"
 NAMED_MAX = 4
@@ -91,8 +90,10 @@ def _nanoseconds(seconds):
     return max(-NEVER_NS, min(NEVER_NS, whole))
 
 
-class Loop(_native.Loop, asyncio.AbstractEventLoop):
+class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEventLoop):
     slow_callback_duration = 0.1  # for those who set it: no step takes any time
+    _closed = False  # for methods of asyncio's loop, as the next ones
+    _debug = property(_native.Loop.get_debug)
     _process = 0  # which has prepared itself for runs
     _runs = 0
 
@@ -112,6 +113,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._scopes = {}  # task: the watched timeout scope that it is in
         self._old_hooks = None
         self._modules = []  # whose `set` is another one in a run
+        self._signal_handlers = {}
 
     # --- a run -----------------------------------------------------------------------------
 
@@ -123,6 +125,7 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._modules = [sys.modules[name] for name in _WITH_SETS if name in sys.modules]
         for module in self._modules:
             module.set = _InOrder
+        outside.set_loop(self)
         self._sim = Sim(self, getattr(test, "permits", None))
         try:
             coro = test(self._sim)
@@ -139,6 +142,9 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
     def _prepare_process(self):
         """The garbage collector would come at any time: here, it comes at fixed times."""
         if Loop._process != _native.process():
+            if Loop._process == 0:  # else it was forked from such a process
+                outside.install()
+                sockets.install()
             Loop._process = _native.process()
             gc.collect()
             gc.freeze()
@@ -206,6 +212,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         self._objects.clear()
         for module in self._modules:
             vars(module).pop("set", None)
+        outside.set_loop(None)
+        self._end_network()
         sys.set_asyncgen_hooks(*self._old_hooks)
         Loop._runs += 1
         if Loop._runs % RUNS_PER_COLLECTION == 0:
@@ -280,6 +288,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         task = _native.Task(coro, loop=self, name=name, **more)
         if not spawns:
             self._protect(task.number)
+        if self._helps:
+            self._set_helper(task.number)
         return task
 
     def call_later(self, delay, callback, *args, context=None):
@@ -368,8 +378,8 @@ class Loop(_native.Loop, asyncio.AbstractEventLoop):
         generators, self._generators = list(self._generators), weakref.WeakSet()
         await asyncio.gather(*[each.aclose() for each in generators], return_exceptions=True)
 
-    async def shutdown_default_executor(self, timeout=None):
-        pass
+    def __del__(self):
+        pass  # asyncio's would close it
 
 
 def _refusing(name, why):
@@ -378,14 +388,5 @@ def _refusing(name, why):
     return refused
 
 
-for _name in ("create_connection", "create_server", "create_datagram_endpoint",
-              "create_unix_connection", "create_unix_server", "connect_accepted_socket",
-              "getaddrinfo", "getnameinfo", "add_reader", "add_writer", "remove_reader",
-              "remove_writer", "sock_recv", "sock_recv_into", "sock_recvfrom",
-              "sock_recvfrom_into", "sock_sendall", "sock_sendto", "sock_connect", "sock_accept",
-              "sock_sendfile", "sendfile", "start_tls", "connect_read_pipe", "connect_write_pipe",
-              "subprocess_shell", "subprocess_exec", "add_signal_handler",
-              "remove_signal_handler"):
-    setattr(Loop, _name, _refusing(_name, NO_NETWORK))
-for _name in ("run_in_executor", "set_default_executor"):
-    setattr(Loop, _name, _refusing(_name, NO_THREADS))
+for _name in ("connect_read_pipe", "connect_write_pipe", "subprocess_shell", "subprocess_exec"):
+    setattr(Loop, _name, _refusing(_name, NO_PROCESSES))

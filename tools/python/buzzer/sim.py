@@ -44,6 +44,11 @@ class Sim:
         if not condition:
             self._loop._violate("assertion", self._loop._running, str(message))
 
+    def signal(self, number):
+        """Sends a signal, such as signal.SIGTERM: the handler is called at a moment that the
+        strategy chooses."""
+        self._loop._send_signal(number)
+
     def draw(self, what, label="draw"):
         """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of
         Hypothesis, one of its values. Both are in the trace, and in a replay they are the same."""
@@ -57,6 +62,12 @@ class Sim:
             return strategies.draw(self._loop, what, label)
         raise TypeError(f"sim.draw() takes a number or a strategy of Hypothesis, which is imported "
                         f"before the test runs; this is {what!r}")
+
+    @property
+    def network(self):
+        """The network in memory: `connections`, reset(connection), and the settings `capacity` and
+        `resets` (see network.World)."""
+        return self._loop._world
 
     @property
     def now_ns(self):

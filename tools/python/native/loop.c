@@ -204,6 +204,7 @@ void bz_py_loop_end(struct bz_py_loop *loop) {
     loop->judge = NULL;
     empty(loop->ready, &loop->count);
     empty(loop->heap, &loop->heap_count);
+    empty(loop->outside, &loop->outside_count);
     for (uint32_t index = 0; index < loop->task_count; index++) {
         if (loop->tasks[index] != NULL) {
             bz_py_task_of(loop->tasks[index])->loop = NULL;
@@ -217,7 +218,8 @@ void bz_py_loop_end(struct bz_py_loop *loop) {
 static PyObject *loop_can_go_on(PyObject *self, void *closure) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
     (void)closure;
-    return PyBool_FromLong(loop->count > 0 || loop->heap_count > loop->cancelled_timers);
+    return PyBool_FromLong(loop->count > 0 || loop->outside_count > 0 ||
+                           loop->heap_count > loop->cancelled_timers);
 }
 
 static PyObject *loop_now_ns(PyObject *self, void *closure) {
@@ -273,6 +275,7 @@ static void loop_dealloc(PyObject *self) {
     PyMem_Free(loop->ready);
     PyMem_Free(loop->names);
     PyMem_Free(loop->heap);
+    PyMem_Free(loop->outside);
     PyMem_Free(loop->tasks);
     PyMem_Free(loop->owners);
     type->tp_free(self);
@@ -284,6 +287,8 @@ static PyMethodDef loop_methods[] = {
      NULL},
     {"_call_at_ns", (PyCFunction)(void (*)(void))bz_py_call_at_ns, METH_FASTCALL | METH_KEYWORDS,
      NULL},
+    {"_call_outside", (PyCFunction)(void (*)(void))bz_py_call_outside,
+     METH_FASTCALL | METH_KEYWORDS, NULL},
     {"_report", loop_report, METH_VARARGS, NULL},
     {"_draw", loop_draw, METH_VARARGS, NULL},
     {"_say_draw", loop_say_draw, METH_O, NULL},
@@ -315,6 +320,7 @@ static PyGetSetDef loop_getters[] = {
 
 static PyMemberDef loop_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, dict), READONLY, NULL},
+    {"_is_fifo", T_BOOL, offsetof(struct bz_py_loop, is_fifo), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, weakrefs), READONLY, NULL},
     {0},
 };

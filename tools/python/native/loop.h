@@ -16,9 +16,16 @@ void bz_py_ready_drop_cancelled(struct bz_py_loop *loop);
 struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop);
 /* The timers whose time has come. False with an exception. */
 bool bz_py_ready_add_due(struct bz_py_loop *loop);
+/* Order fifo, at the begin of a turn: what has arrived from outside. `is_idle`: nothing else can
+ * run, so something arrives. False with an exception. */
+bool bz_py_ready_add_outside(struct bz_py_loop *loop, bool is_idle);
 
 /* call_soon(callback, *args, context=None), _call_at_ns(when_ns, callback, *args, context=None) */
 PyObject *bz_py_call_soon(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* _call_outside(callback, *args, context=None): an event from outside of the loop, such as that
+ * bytes have arrived. It comes at a moment that the strategy chooses. */
+PyObject *bz_py_call_outside(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names);
 PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t count,
                            PyObject *names);
 

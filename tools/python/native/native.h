@@ -37,6 +37,7 @@ struct bz_py_handle {
     struct bz_ready name;
     int64_t when_ns;
     uint64_t reading; /* of the clock, from which when_ns was made: see timers.c */
+    uint32_t turns;   /* order fifo, from outside: of the loop, before it arrives */
     bool is_timer;
     bool is_armed; /* among the timers */
     bool is_cancelled;
@@ -63,7 +64,10 @@ struct bz_py_loop {
     struct bz_ready *names; /* of `ready` */
     uint32_t count;
     uint32_t capacity;
-    uint32_t turn_left;         /* order fifo: of `ready`, those of this turn */
+    uint32_t turn_left;            /* order fifo: of `ready`, those of this turn */
+    struct bz_py_handle **outside; /* order fifo: what has yet to arrive from outside */
+    uint32_t outside_count;
+    uint32_t outside_capacity;
     struct bz_py_handle **heap; /* as heapq: the stock loop's order of equal times */
     uint32_t heap_count;
     uint32_t heap_capacity;
@@ -83,6 +87,7 @@ struct bz_py_loop {
     bool is_random_drawn; /* the state of the module random */
     bool has_cancelled;   /* perhaps: a handle in `ready` was cancelled */
     bool is_debugged;
+    bool is_fifo;
     bool is_outside_past;
     bool is_over;
     char refusal[BZ_PY_REFUSAL_BYTES]; /* why the run is none; empty: it is one */

@@ -221,7 +221,9 @@ static PyObject *pinned_exit(PyObject *self, PyObject *const *args, Py_ssize_t c
 /* --- threads ---------------------------------------------------------------------------------- */
 
 /* Not every version has an audit event for them. */
-#define NO_THREADS "a thread: a simulation has one, or its order would be left to the system"
+#define NO_THREADS                                                                                 \
+    "a thread, whose order would be left to the system: asyncio.to_thread() and functions of "     \
+    "ThreadPoolExecutor are steps of the run"
 
 static PyObject *pinned_start(PyObject *self, PyObject *args) {
     return bz_py_current == NULL ? real_start(self, args)
@@ -252,20 +254,23 @@ static PyObject *pinned_acquire(PyObject *self, PyObject *args, PyObject *kwargs
     }
     Py_DECREF(result);
     return bz_py_loop_refuse(bz_py_current, "a lock or a wait of the module threading, which only "
-                                            "another thread could end: a simulation has one");
+                                            "another thread could end: functions of executors, "
+                                            "too, run in that of the loop");
 }
 
 /* --- what is refused -------------------------------------------------------------------------- */
 
-#define NO_NETWORK "there is no simulated network: real input and output is refused"
+#define NO_NETWORK                                                                                 \
+    "of the system: use socket.socket by this name, which in a run is one of the network in "      \
+    "memory"
 
 static const struct {
     const char *event; /* of sys.audit() */
     const char *sentence;
 } refused[] = {
-    {"socket.__new__", "a socket; " NO_NETWORK},
-    {"socket.getaddrinfo", "a look-up of a name; " NO_NETWORK},
-    {"socket.gethostbyname", "a look-up of a name; " NO_NETWORK},
+    {"socket.__new__", "a socket " NO_NETWORK},
+    {"socket.getaddrinfo", "a look-up of a name " NO_NETWORK},
+    {"socket.gethostbyname", "a look-up of a name " NO_NETWORK},
     {"subprocess.Popen", "another process: a simulation is one process"},
     {"os.fork", "os.fork(): a simulation is one process"},
     {"os.forkpty", "os.forkpty(): a simulation is one process"},

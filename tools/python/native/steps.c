@@ -318,12 +318,19 @@ static bool is_newer(const struct bz_py_loop *loop) {
     return bz_judge_is_newer(loop->judge, BZ_OLDER_WAKES_ON_TIME);
 }
 
+static bool timer_is_due(const struct bz_py_loop *loop) {
+    const struct bz_py_handle *timer = bz_py_ready_timer(loop);
+    return timer != NULL && timer->when_ns <= (int64_t)loop->now_ns;
+}
+
 static bool begin_turn(struct bz_py_loop *loop) {
     bz_py_timers_sweep(loop);
-    if (loop->count > 0) {
-        jump_clock(loop);
-    } else if (bz_py_ready_timer(loop) != NULL && strike(loop)) {
+    bool waits_outside = loop->outside_count > 0;
+    if (loop->count == 0 && (waits_outside || bz_py_ready_timer(loop) != NULL) && strike(loop)) {
         return false;
+    }
+    if (loop->count > 0 || waits_outside) {
+        jump_clock(loop);
     } else if (!advance_clock(loop)) {
         loop->is_over = true;
         return false;
@@ -331,6 +338,7 @@ static bool begin_turn(struct bz_py_loop *loop) {
         (void)bz_py_ready_add_due(loop);
         jump_clock(loop);
     }
+    (void)bz_py_ready_add_outside(loop, loop->count == 0 && !timer_is_due(loop));
     (void)bz_py_ready_add_due(loop);
     loop->turn_left = loop->count;
     loop->is_outside_past = false;
@@ -382,6 +390,7 @@ static bool collect_garbage(struct bz_py_loop *loop) {
 bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo) {
     uint32_t steps_left = STEPS_PER_COLLECTION;
     loop->is_over = false;
+    loop->is_fifo = is_fifo;
     loop->is_outside_past = true;
     bz_judge_end_step(loop->judge); /* for the events of the set-up */
     while (goes_on(loop)) {

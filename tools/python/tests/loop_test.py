@@ -21,6 +21,7 @@ PACKAGE = sys.argv[1]
 sys.path.insert(0, PACKAGE)
 from buzzer import _native, hashes, loop as buzzer_loop  # noqa: E402
 
+REAL_SOCKET = socket.socket
 VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
 TESTS = {}
 STEP_TIMES_MS = {"spins": "50"}
@@ -222,25 +223,49 @@ async def starts_thread(sim):
     threading.Thread(target=print).start()
 
 
-@expect(REFUSED, "a thread", "in starts_executor)")
-async def starts_executor(sim):
+@expect(REFUSED, "only another thread could end", "in waits_for_thread)")
+async def waits_for_thread(sim):
+    concurrent.futures.ThreadPoolExecutor().submit(print).result()
+
+
+@expect(REFUSED, "only another thread could end", "in waits)")
+async def waits_in_thread(sim):
+    def waits():
+        threading.Event().wait()
+    await asyncio.to_thread(waits)
+
+
+@expect(REFUSED, "use a ThreadPoolExecutor", "in needs_processes)")
+async def needs_processes(sim):
     with contextlib.suppress(RuntimeError):
-        concurrent.futures.ThreadPoolExecutor().submit(print)
+        pool = concurrent.futures.ProcessPoolExecutor(1)
+        await asyncio.get_running_loop().run_in_executor(pool, print)
 
 
-@expect(REFUSED, "run_in_executor()", "one thread")
-async def runs_in_executor(sim):
-    await asyncio.get_running_loop().run_in_executor(None, print)
-
-
-@expect(REFUSED, "there is no simulated network", "in opens_connection)")
+@expect(VIOLATES, "assertion", "ConnectionRefusedError", "in opens_connection)")
 async def opens_connection(sim):
     await asyncio.open_connection("localhost", 9)
 
 
-@expect(REFUSED, "there is no simulated network", "in opens_socket)")
-async def opens_socket(sim):
-    socket.socket()
+@expect(REFUSED, "a call of a socket that blocks", "in blocks_in_socket)")
+async def blocks_in_socket(sim):
+    socket.socket().connect(("localhost", 9))
+
+
+@expect(REFUSED, "a socket", "in opens_real_socket)")
+async def opens_real_socket(sim):
+    REAL_SOCKET()
+
+
+@expect(REFUSED, "the network in memory has none", "in opens_tls)")
+async def opens_tls(sim):
+    await asyncio.start_server(print, "localhost", 443)
+    await asyncio.open_connection("localhost", 443, ssl=True)
+
+
+@expect(REFUSED, "a descriptor of the system", "in reads_input)")
+async def reads_input(sim):
+    asyncio.get_running_loop().add_reader(0, print)
 
 
 @expect(REFUSED, "one process", "in forks)")
