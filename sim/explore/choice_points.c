@@ -59,7 +59,11 @@ static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_
 }
 
 static void begin(void *state, const struct bz_strategy_start *start) {
-    *(struct bz_search **)state = start->context;
+    struct bz_search *search = start->context;
+    *(struct bz_search **)state = search;
+    if (bz_search_has_whole_runs(search)) {
+        search->cursor = 0; /* the judge may make a run twice */
+    }
 }
 
 static uint64_t choose(void *state, enum bz_choice_kind kind, uint64_t bound, const char *label) {

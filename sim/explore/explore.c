@@ -180,6 +180,9 @@ bool bz_search_explore(struct bz_search *search) {
     uint32_t before_sweep = search->config->rounds_before_sweep == 0
                                 ? BZ_EXPLORE_ROUNDS_DEFAULT
                                 : search->config->rounds_before_sweep;
+    if (bz_search_has_whole_runs(search)) {
+        before_sweep = BZ_EXPLORE_UNBOUNDED; /* a sweep knows no states: it would hardly end */
+    }
     if (record != NULL && record->goes_on) {
         search->at = record->at;
         search->swept = record->swept;
@@ -229,7 +232,7 @@ bool bz_explore(const struct bz_explore_config *given, struct bz_explore_result 
     struct bz_explore_config config = *given;
     config.memory_max_bytes = config.memory_max_bytes == 0 ? UINT64_MAX : config.memory_max_bytes;
     config.states_max = config.states_max == 0 ? BZ_EXPLORE_STATES_MAX_DEFAULT : config.states_max;
-    if (!bz_snapshot_is_supported()) {
+    if (!bz_snapshot_is_supported() || config.program->scenario->runtime != NULL) {
         config.reductions = 0;
     }
     bool has_snapshots = (config.reductions & BZ_REDUCE_SNAPSHOTS) != 0;

@@ -25,6 +25,10 @@
  * child process (sim/contain/contain.h), and more of its paths are visited. If the same choices
  * lead to two different runs even so, that is the finding (`nondeterminism`).
  *
+ * A scenario of another runtime (struct bz_runtime) makes whole runs: each is a transition, made
+ * from the set-up on, without snapshots, states and sweeps. Its rounds end when the bounds on
+ * delays and cancels leave nothing more, and the search is complete within these.
+ *
  * Limits, each named in the result when it is hit: states_max, memory_max_bytes, and
  * BZ_EXPLORE_TRANSITIONS_PER_STATE times as many transitions; draws of more than
  * BZ_EXPLORE_DRAWS_MAX values, of which three are tried; the step limit of the program. A result
@@ -128,7 +132,8 @@ struct bz_explore_result {
     bool has_schedules;         /* false: neither they nor the depth were counted (team.c) */
     uint64_t schedules;         /* complete; saturating */
     uint64_t outcomes;          /* distinct: how each task ended, what became of each object; those
-                                   that differ in the order of interchangeable tasks count once */
+                                   that differ in the order of interchangeable tasks count once. 0:
+                                   of whole runs, which another runtime makes */
     uint32_t depth;             /* steps of the longest schedule */
     uint64_t transitions_total; /* of all rounds and the sweep */
     uint64_t outcomes_digest;   /* of the set of outcomes */

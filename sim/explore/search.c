@@ -25,13 +25,25 @@ static void *set_up(struct bz_search *search, struct bz_world *world) {
     return state;
 }
 
+/* Another runtime than the one in C makes whole runs: one is a transition. */
+static void run_whole(struct bz_search *search, struct bz_world *world) {
+    (void)bz_program_run_from(
+        search->config->program, world,
+        &(struct bz_run_start){.strategy = &bz_search_strategy, .context = search});
+}
+
 /* States are normalized where the search did so, because that clears what events count. */
 void *bz_search_repeat(struct bz_search *search, struct bz_world *world,
                        const struct bz_frame *last) {
     const struct bz_frame *frame = &search->root;
+    void *state = NULL;
     search->cursor = 0;
     search->is_repeating = true;
-    void *state = set_up(search, world);
+    if (bz_search_has_whole_runs(search)) {
+        run_whole(search, world);
+    } else {
+        state = set_up(search, world);
+    }
     search->is_unrepeatable |= world->judge->digest != frame->digest;
     while (frame != last && !search->is_unrepeatable) {
         frame = frame->child;
@@ -79,7 +91,12 @@ static bool run_transition(struct bz_search *search) {
     bz_judge_note_begun(search->world->judge);
     search->is_at_top = false;
     search->cursor = frame->first_point;
-    if (search->frame_count == 1) {
+    if (bz_search_has_whole_runs(search)) {
+        run_whole(search, search->world);
+        goes_on = false;
+        uint32_t steps = search->world->judge->step;
+        search->result->depth = steps > search->result->depth ? steps : search->result->depth;
+    } else if (search->frame_count == 1) {
         search->program_state = set_up(search, search->world);
     } else {
         goes_on = bz_world_step(search->world);
@@ -149,7 +166,7 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
     if (!is_kept(search->result, violation)) {
         struct bz_explore_finding finding = {.violation = *violation};
         finding.deviations = bz_search_cost(search, 0, search->point_count);
-        finding.violation.step = step;
+        finding.violation.step = bz_search_has_whole_runs(search) ? violation->step : step;
         finding.has_answers = bz_search_answers(search, &finding.answers);
         bz_search_keep_finding(search, &finding);
     }
@@ -159,6 +176,9 @@ static bool keep_finding(struct bz_search *search, uint32_t step) {
 void bz_search_finish(const struct bz_search *search, struct bz_world *world, void *state) {
     const struct bz_scenario *scenario = search->config->program->scenario;
     struct bz_judge *judge = world->judge;
+    if (bz_search_has_whole_runs(search)) {
+        return;
+    }
     if (judge->end == BZ_RUN_PASSED && judge->shadow.unfinished == 0 && scenario->finish != NULL) {
         scenario->finish(world, state);
     }
@@ -288,7 +308,8 @@ void bz_search_keep_death(struct bz_search *search, const struct bz_death *death
 /* Where the transition that has just run has led to. */
 static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     struct bz_frame *frame = search->top;
-    if (!bz_world_has_resources(search->world)) {
+    if (!bz_world_has_resources(search->world) ||
+        bz_judge_verdict(search->world->judge) == BZ_RUN_NO_RESOURCE) {
         return BZ_ARRIVED_FAILED;
     }
     if (search->frame_count == 1) {
@@ -314,6 +335,9 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
             return BZ_ARRIVED_FAILED;
         }
         if (is_cut_short(search)) {
+            return BZ_ARRIVED_KNOWN;
+        }
+        if (bz_search_has_whole_runs(search)) { /* only its runtime knows how tasks ended */
             return BZ_ARRIVED_KNOWN;
         }
         /* The last transition was no step. */

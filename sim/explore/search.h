@@ -147,6 +147,12 @@ static inline bool bz_search_has(const struct bz_search *search, uint32_t reduct
     return (search->at.bounds.reductions & reduction) != 0;
 }
 
+/* True if the scenario has a runtime of its own, which makes whole runs. Then each run is a
+ * transition of the root, made from the set-up on, and its choice points are those of the run. */
+static inline bool bz_search_has_whole_runs(const struct bz_search *search) {
+    return search->config->program->scenario->runtime != NULL;
+}
+
 static inline void bz_schedules_add(uint64_t *sum, uint64_t more) {
     *sum = *sum > UINT64_MAX - more ? UINT64_MAX : *sum + more;
 }

@@ -6,9 +6,16 @@
 #include "sim/explore/search.h"
 
 #define VISITS_EVERY 4096u /* transitions */
+#define RUNS_FIRST 64u
+#define RUNS_EVERY 16u
+#define STEPS_MAX 20000u /* of a whole run that is made again: nobody looks whether it moves */
 
 bool bz_search_visit_is_due(const struct bz_search *search) {
     uint64_t transitions = search->result->transitions;
+    if (bz_search_has_whole_runs(search)) {
+        return (transitions <= RUNS_FIRST || transitions % RUNS_EVERY == 0) &&
+               search->world->judge->step <= STEPS_MAX;
+    }
     return bz_search_has(search, BZ_REDUCE_SNAPSHOTS) &&
            (transitions <= search->visits_first || transitions % VISITS_EVERY == 0);
 }

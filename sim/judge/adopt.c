@@ -104,7 +104,7 @@ static bool are_sums_sound(const struct bz_run_stats *stats) {
 
 static bool is_outcome_sound(const struct bz_judge *judge) {
     const struct bz_violation *violation = &judge->violation;
-    return judge->end <= BZ_RUN_BAD_SOURCE && judge->strike_count <= BZ_STRIKES_MAX &&
+    return judge->end <= BZ_RUN_NO_RESOURCE && judge->strike_count <= BZ_STRIKES_MAX &&
            is_text(violation->message, sizeof violation->message) &&
            (judge->end != BZ_RUN_VIOLATED || violation->oracle != NULL) &&
            is_text(violation->oracle, NAME_BYTES_MAX) && violation->op < BZ_OP_COUNT &&

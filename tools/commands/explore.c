@@ -323,6 +323,10 @@ static int exit_code_of(const struct bz_explore_result *result) {
     if (result->finding_count > 0) {
         return BZ_EXIT_VIOLATION;
     }
+    if (result->end == BZ_EXPLORE_NO_RESOURCE && bz_caller.was_refused != NULL &&
+        *bz_caller.was_refused) {
+        return BZ_EXIT_USAGE;
+    }
     return bz_explore_is_complete(result) ? BZ_EXIT_OK : BZ_EXIT_INTERRUPTED;
 }
 
@@ -335,13 +339,6 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                            "--strategy does not apply: explore tries every choice");
     }
     int code = bz_options_program(&explore->options, explore->name, program);
-    if (code == BZ_EXIT_OK && program->scenario->runtime != NULL) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                           "explore searches only scenarios of the runtime in C, and '%s' has a "
-                           "runtime of its own: "
-                           "use 'run'",
-                           program->scenario->name);
-    }
     char error[BZ_ERROR_BYTES];
     if (code == BZ_EXIT_OK && explore->out != NULL &&
         !bz_folder_prepare(explore->out, error, sizeof error)) {

@@ -51,11 +51,13 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
     struct bz_text line = {0};
     bz_text_add(&line, is_sweep ? "sweep: " : "round %u: ", result->rounds - 1);
     add_schedules(&line, result, result->has_cycles ? " without the loops in them, " : ", ");
-    add_count(&line, result->states, "state", ", ");
-    add_count(&line, result->transitions, "transition", ", ");
-    add_count(&line, result->outcomes, "outcome", "");
+    if (result->outcomes > 0) { /* else of whole runs */
+        add_count(&line, result->states, "state", ", ");
+        add_count(&line, result->transitions, "transition", ", ");
+        add_count(&line, result->outcomes, "outcome", result->has_schedules ? ", " : "");
+    }
     if (result->has_schedules) {
-        bz_text_add(&line, ", search depth %u", result->depth);
+        bz_text_add(&line, "search depth %u", result->depth);
     }
     put_line(stdout, &line);
     fflush(stdout);
@@ -81,8 +83,12 @@ static void add_bounds_text(struct bz_text *line, const struct bz_explore_report
     }
 }
 
-static void print_reductions(FILE *out, const struct bz_explore_result *result) {
+static void print_reductions(FILE *out, const struct bz_explore_report *report) {
+    const struct bz_explore_result *result = report->result;
     struct bz_text line = {0};
+    if (report->program->scenario->runtime != NULL) {
+        return;
+    }
     const char *separator = " ";
     uint32_t reductions = result->reductions;
     if (result->has_outside_state) {
@@ -199,8 +205,10 @@ static void print_complete(FILE *out, const struct bz_explore_report *report) {
     bz_text_add(&line, "complete: ");
     add_bounds_text(&line, report);
     bz_text_add(&line, "; ");
-    add_schedules(&line, result, ", ");
-    add_count(&line, result->states, "state", "; ");
+    add_schedules(&line, result, result->outcomes > 0 ? ", " : "; ");
+    if (result->outcomes > 0) {
+        add_count(&line, result->states, "state", "; ");
+    }
     if (result->finding_count > 0) {
         add_count(&line, result->finding_count, "violation", "");
     } else {
@@ -234,7 +242,7 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
     if (is_quiet) {
         return;
     }
-    print_reductions(stdout, result);
+    print_reductions(stdout, report);
     fflush(stdout);
     fprintf(stderr, "%.2f s, %.0f transitions/s\n", report->seconds,
             report->seconds > 0 ? (double)result->transitions_total / report->seconds : 0.0);

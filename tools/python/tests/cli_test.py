@@ -210,6 +210,62 @@ class Cli(support.Case):
         _, errors = self.call("run", "--resume", "mine")
         self.assertIn("is finished", errors)
 
+    def test_explores(self):
+        """A proof within bounds, which ends and may be continued; a simplest finding."""
+        bounds = ("--max-delays", "2", "--max-cancels", "1")
+        holds = ("explore", "tests/test_lock.py::test_holds")
+        output, _ = self.call(*holds, *bounds)
+        self.assertRegex(" ".join(output.split()),
+                         "complete: every order with at most 2 delays, every placement of at most 1 "
+                         "cancel; [0-9]{3,} schedules; no violation")
+        self.assertNotIn("states", output)
+        document = json.loads(self.call(*holds, *bounds, "--json")[0])
+        self.assertEqual((document["complete"], document["end"]), (True, "done"))
+        output, _ = self.call(*holds, "--order", "fifo")
+        self.assertIn("complete: the order of a FIFO loop", output)
+        output, _ = self.call("explore", "tests/test_lock.py::test_leaks", code=1)
+        self.assertIn("violation: deadlock", output)
+        self.assertIn("0 delays, 1 injected cancel, 0 drawn values above the least: no schedule "
+                      "with fewer fails", " ".join(output.split()))
+        self.assertIn("replay matched", self.call("replay", self.line(output, "token "))[0])
+
+    def test_explores_no_further(self):
+        """It keeps state from run to run; it leaves the simulation; it ends the process."""
+        write("tests/test_odd.py", '''
+            import asyncio, os
+            import buzzer
+            runs = []
+
+            async def second_goes_first(then):
+                async def note(number):
+                    await asyncio.sleep(0)
+                    order.append(number)
+                    if order == [1, 0]:
+                        then()
+                order = []
+                await asyncio.gather(note(0), note(1))
+
+            @buzzer.test
+            async def test_keeps(sim):
+                runs.append(1)
+                for _ in range(len(runs) % 3):
+                    await asyncio.sleep(0)
+
+            @buzzer.test
+            async def test_leaves(sim):
+                loop = asyncio.get_running_loop()
+                await second_goes_first(lambda: loop.subprocess_exec(None, "true"))
+
+            @buzzer.test
+            async def test_exits(sim):
+                await second_goes_first(lambda: os._exit(3))
+            ''')
+        for name, code, text in (("keeps", 1, "violation: nondeterminism"),
+                                 ("leaves", 2, "subprocess_exec()"),
+                                 ("exits", 1, "violation: exit")):
+            output, error = self.call("explore", f"tests/test_odd.py::test_{name}", code=code)
+            self.assertIn(text, output + error)
+
     def test_of_another_python(self):
         token = self.line(self.find("--quiet", "--no-shrink"), "token ")
         _, errors = self.call("replay", token.replace(RUNTIME, "python-3.9.0"), code=2)
@@ -310,7 +366,6 @@ class Cli(support.Case):
                 (("run", "tests/test_lock.py", "--order", "fofo"), "did you mean 'fifo'?"),
                 (("replay", "gone.py/test_x:python-3.11.2:portfolio:0x0#0123456789abcdef"),
                  "there is no file 'gone.py' here (the run is of 'gone.py/test_x')"),
-                (("explore", "tests/test_lock.py::test_holds"), "of the runtime in C"),
                 (("shrink", "tests/test_lock.py"), "takes one test, as FILE.py::TEST")):
             _, errors = self.call(*words, code=2)
             self.assertIn(message, errors)
