@@ -29,8 +29,9 @@ static const struct bz_param params[] = {
     {"tasks", "tasks that call operations", 4, 1, 16},
     {"operations", "calls of each task, besides those that give back", 3, 1, 1000},
     {"capacity",
-     "permits of a semaphore, items of a queue (0: no bound), parties of a barrier but one", 1, 0,
-     8},
+     "permits of a semaphore, items of a queue (0: no bound; -1: a rendezvous), parties of a "
+     "barrier but one",
+     1, -1, 8},
     {"pause", "0..pause yields before each call, and one more by who holds something", 1, 0, 1000},
     {"patience", "the canceller yields 0..patience-1 times", 8, 1, 1000},
     {"cancels", "how often the canceller strikes", 1, 0, 1000},
@@ -452,7 +453,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     scene->refusals = args->primitive == BZ_PRIMITIVE_MODELLED ? REFUSALS : 0;
     scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
-    bz_modelled_init(&scene->modelled, world->variant, args->primitive, scene->ops);
+    bool is_modelled = bz_modelled_init(
+        &scene->modelled, world->variant, args->primitive,
+        args->primitive == BZ_PRIMITIVE_QUEUE && args->values[CAPACITY] < 0, scene->ops);
     for (uint32_t index = 0; index < BZ_MODEL_PARAMETERS_MAX; index++) {
         parameters[index] = scene->base.permits;
     }
@@ -460,11 +463,13 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         scene->words[op] = (uint8_t)word_of(scene->modelled.model.ops[op].name);
     }
     if (!bz_scene_is_set_up(
-            world, bz_sut_opaque_init(&scene->sut, world, args->primitive,
-                                      scene->modelled.model.name, scene->modelled.init, parameters,
-                                      &(struct bz_introspection){.instance = scene,
-                                                                 .at_rest = judge_rest,
-                                                                 .idle = judge_idle}))) {
+            world, !is_modelled
+                       ? BZ_INVALID_ARGUMENT
+                       : bz_sut_opaque_init(
+                             &scene->sut, world, args->primitive, scene->modelled.model.name,
+                             scene->modelled.init, parameters,
+                             &(struct bz_introspection){
+                                 .instance = scene, .at_rest = judge_rest, .idle = judge_idle}))) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);

@@ -29,18 +29,22 @@ static const struct bz_modelled *strictest(enum bz_primitive primitive) {
 }
 
 /* Copies with memcpy(): equal states have equal bytes, padding included. */
-void bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
-                      enum bz_primitive primitive, struct bz_model_op *ops) {
+bool bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
+                      enum bz_primitive primitive, bool is_rendezvous, struct bz_model_op *ops) {
     if (primitive == BZ_PRIMITIVE_MODELLED) {
         memcpy(&modelled->model, variant->modelled->model, sizeof modelled->model);
         modelled->init = own_init;
         modelled->call = own_call;
-        return;
+        return true;
     }
     uint32_t claims = bz_variant_claims(variant, primitive);
     bool has_slots = primitive == BZ_PRIMITIVE_QUEUE && (claims & BZ_CLAIM_UNORDERED_ITEMS) != 0;
     bool is_in_line = (claims & BZ_CLAIM_FIFO) != 0 && !has_slots;
-    memcpy(modelled, has_slots ? &bz_modelled_slots : strictest(primitive), sizeof *modelled);
+    memcpy(modelled,
+           is_rendezvous ? &bz_modelled_rendezvous
+           : has_slots   ? &bz_modelled_slots
+                         : strictest(primitive),
+           sizeof *modelled);
     BZ_CHECK(modelled->model.op_count <= BZ_MODELLED_OPS_MAX);
     memcpy(ops, modelled->model.ops, modelled->model.op_count * sizeof ops[0]);
     for (uint32_t index = 0; index < modelled->model.op_count; index++) {
@@ -49,4 +53,5 @@ void bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *var
         ops[index].or_else = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0 ? 0 : ops[index].or_else;
     }
     modelled->model.ops = ops;
+    return !is_rendezvous || !has_slots;
 }

@@ -33,13 +33,14 @@ struct bz_modelled {
     }
 
 /* The model of the primitive, by the variant's claims. `ops` is memory for its operations, up to
- * BZ_MODELLED_OPS_MAX of them. */
-void bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
-                      enum bz_primitive primitive, struct bz_model_op *ops);
+ * BZ_MODELLED_OPS_MAX of them. False: a rendezvous whose items come in any order has none. */
+bool bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
+                      enum bz_primitive primitive, bool is_rendezvous, struct bz_model_op *ops);
 
 /* Their tables: the models of a variant that claims all but BZ_CLAIM_EXACT_NOTIFY. */
 extern const struct bz_modelled bz_modelled_permits, bz_modelled_event, bz_modelled_barrier;
 extern const struct bz_modelled bz_modelled_condition, bz_modelled_queue;
 extern const struct bz_modelled bz_modelled_slots; /* a queue of items in any order */
+extern const struct bz_modelled bz_modelled_rendezvous;
 
 #endif

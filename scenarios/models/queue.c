@@ -18,13 +18,14 @@ static void start(void *state, const int64_t *parameters) {
     ((struct queue *)state)->bound = parameters[0] == 0 ? BZ_MODELLED_ITEMS_MAX : parameters[0];
 }
 
-static bool get(struct queue *queue, int64_t *item) {
-    if (queue->count == 0) {
+static bool take(struct queue *queue, int64_t place, int64_t *item) {
+    if (place >= queue->count) {
         return false;
     }
-    *item = queue->items[0];
+    int32_t *from = queue->items + place;
+    *item = *from;
     queue->count--;
-    memmove(queue->items, queue->items + 1, (size_t)queue->count * sizeof queue->items[0]);
+    memmove(from, from + 1, (size_t)(queue->count - place) * sizeof *from);
     queue->items[queue->count] = 0;
     return true;
 }
@@ -46,7 +47,7 @@ static bool put_back(struct queue *queue, int64_t item) {
 }
 
 static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
-    return op == GET   ? get(state, answer)
+    return op == GET   ? take(state, 0, answer)
            : op == PUT ? put(state, arguments[0])
                        : put_back(state, *answer);
 }
@@ -93,6 +94,53 @@ static enum bz_status call_for_count(const struct bz_sut_opaque *sut, uint32_t o
     *answer = 0;
     return status;
 }
+
+/* --- a rendezvous -----------------------------------------------------------------------------
+ *
+ * The items are those that are offered. A put offers its item, and returns when a get has it. */
+
+enum { OFFER = PUT_BACK, WITHDRAW };
+
+/* Its place; the count: it is not offered. */
+static int64_t place_of(const struct queue *queue, int64_t item) {
+    int64_t place = 0;
+    while (place < queue->count && queue->items[place] != item) {
+        place++;
+    }
+    return place;
+}
+
+static bool meet(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    struct queue *queue = state;
+    int64_t place = op == GET ? 0 : place_of(queue, arguments[0]);
+    switch (op) {
+    case GET:
+        return take(queue, 0, answer);
+    case OFFER:
+        queue->items[queue->count++] = (int32_t)arguments[0];
+        return true;
+    case WITHDRAW: /* unless a get has it */
+        return take(queue, place, &(int64_t){0}) || true;
+    default:
+        return place == queue->count;
+    }
+}
+
+static const struct bz_model_op meeting_ops[] = {
+    [GET] = {.name = "get", .line = 1},
+    [PUT] = {.name = "put",
+             .begins_with = 1 + OFFER,
+             .begins_in_order = true,
+             .cancel = BZ_MODEL_CANCEL_UNDOES,
+             .undo = WITHDRAW,
+             .argument_count = 1,
+             .arguments = {{.name = "item", .least = 1, .most = INT32_MAX, .is_fresh = true}}},
+    [OFFER] = {.name = "offer", .is_hidden = true},
+    [WITHDRAW] = {.name = "withdraw", .is_hidden = true},
+};
+
+const struct bz_modelled bz_modelled_rendezvous = {
+    {"queue", sizeof(struct queue), 1, meeting_ops, 4, .start = start, .step = meet}, init, call};
 
 const struct bz_modelled bz_modelled_queue =
     BZ_MODELLED("queue", sizeof(struct queue), 1, start, step, call);

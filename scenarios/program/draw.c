@@ -401,7 +401,8 @@ static void keep_offer(struct bz_script_object *object, const struct bz_variant 
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     if (kind->number != NULL) {
         object->number = (uint32_t)bz_variant_nearest_size(
-            variant, (enum bz_primitive)object->primitive, object->number, kind->least, kind->most);
+            variant, (enum bz_primitive)object->primitive, object->number,
+            kind->has_order ? -1 : (int64_t)kind->least, kind->most);
     }
     if (kind->has_order) {
         object->order =

@@ -213,6 +213,24 @@ static bool read_lock(struct reader *reader, const struct bz_json *json, uint32_
     return true;
 }
 
+static bool read_size(struct reader *reader, const struct bz_json *json,
+                      const struct bz_script_kind *kind, struct bz_script_object *object) {
+    enum bz_primitive primitive = (enum bz_primitive)object->primitive;
+    const struct bz_json *member = bz_json_get(json, kind->number);
+    uint64_t value;
+    bool meets = kind->has_order && member != NULL && bz_json_number(member, &value) &&
+                 value == BZ_QUEUE_RENDEZVOUS;
+    object->number = BZ_QUEUE_RENDEZVOUS;
+    if (!meets &&
+        !read_number(reader, json, kind->number, kind->least, kind->most, true, &object->number)) {
+        return false;
+    }
+    return bz_variant_offers_size(reader->variant, primitive,
+                                  meets ? -1 : (int64_t)object->number) ||
+           fail(reader, "variant '%s' offers no such %s: \"%s\" %" PRIu32, reader->variant->name,
+                bz_primitive_name(primitive), kind->number, object->number);
+}
+
 static bool read_object(struct reader *reader, const struct bz_json *json, uint32_t number,
                         uint32_t depth) {
     struct bz_script *script = reader->script;
@@ -230,21 +248,13 @@ static bool read_object(struct reader *reader, const struct bz_json *json, uint3
     const char *keys[] = {"name", "kind", kind->number != NULL ? kind->number : lock,
                           kind->has_order ? "order" : NULL, NULL};
     if (!knows_all(reader, json, keys) ||
-        (kind->number != NULL && !read_number(reader, json, kind->number, kind->least, kind->most,
-                                              true, &object->number)) ||
+        (kind->number != NULL && !read_size(reader, json, kind, object)) ||
         (kind->has_order && bz_json_get(json, "order") != NULL &&
          !read_word(reader, json, "order", bz_script_orders, 3, &order)) ||
         (lock != NULL && !read_lock(reader, json, number))) {
         return false;
     }
     object->order = (uint8_t)order;
-    if (kind->number != NULL &&
-        !bz_variant_offers_size(reader->variant, (enum bz_primitive)object->primitive,
-                                object->number)) {
-        return fail(reader, "variant '%s' offers no such %s: \"%s\" %" PRIu32,
-                    reader->variant->name, bz_primitive_name(object->primitive), kind->number,
-                    object->number);
-    }
     for (uint32_t index = 0; index < number; index++) {
         if (strcmp(script->objects[index].name, object->name) == 0) {
             return fail(reader, "another object has the name '%s'", object->name);

@@ -297,6 +297,55 @@ Test(designs, one_size_and_a_queue_without_a_bound) {
     expect_refusal("queue", &variant, "maxsize=1", "but these: 0");
 }
 
+/* Queues that keep no item. */
+static void expect_queue_silence(const struct bz_variant *design) {
+    static const char *const scenarios[] = {"queue", "program", "model"};
+    for (size_t index = 0; index < sizeof scenarios / sizeof scenarios[0]; index++) {
+        const struct bz_scenario *scenario = tst_scenario(scenarios[index]);
+        expect_silence(scenario, design, BZ_PRIMITIVE_QUEUE, BZ_ORDER_ANY, run_count());
+        expect_silence(scenario, design, BZ_PRIMITIVE_QUEUE, BZ_ORDER_FIFO, run_count());
+    }
+}
+
+/* The same, every schedule of few tasks. */
+static void expect_queue_proof(const struct bz_variant *design) {
+    static const char *const settings[][2] = {
+        {"queue", "producers=1,consumers=2,newcomers=1,items=1,tries=1,patience=1,work=0"},
+        {"model", "primitive=queue,tasks=3,operations=1,pause=0,patience=1"}};
+    for (size_t index = 0; bz_snapshot_is_supported() && index < 2; index++) {
+        struct bz_program program =
+            tst_explored_program(tst_scenario(settings[index][0]), design, settings[index][1]);
+        program.cancels_max = 1;
+        struct bz_explore_result result =
+            tst_explore(&(struct bz_explore_config){.program = &program,
+                                                    .delays_max = BZ_EXPLORE_UNBOUNDED,
+                                                    .reductions = BZ_REDUCE_ALL,
+                                                    .rounds_before_sweep = 1,
+                                                    .states_max = 300000});
+        cr_assert_eq(result.finding_count, 0, "%s: %s", design->name,
+                     result.findings[0].violation.message);
+        cr_assert(bz_explore_is_complete(&result), "%s", design->name);
+    }
+}
+
+Test(designs, a_rendezvous) {
+    expect_queue_silence(&design_meeting);
+    expect_queue_silence(&design_meeting_kept);
+    expect_queue_proof(&design_meeting);
+    expect_queue_proof(&design_meeting_kept);
+    expect_refusal("queue", &design_meeting, "maxsize=1", "but these: -1");
+    expect_refusal("queue", &bz_variant_buzzer, "maxsize=-1", "but these: 0 to 1000");
+    static const struct bz_variant *const faulty[] = {
+        &design_meeting_dropping, &design_meeting_doubling, &design_meeting_losing};
+    for (size_t index = 0; index < sizeof faulty / sizeof faulty[0]; index++) {
+        if (index > 0) { /* the first one needs a drawn size in order fifo */
+            expect_finding(faulty[index], "queue", BZ_PRIMITIVE_QUEUE);
+        }
+        expect_finding(faulty[index], "program", BZ_PRIMITIVE_QUEUE);
+        expect_finding(faulty[index], "model", BZ_PRIMITIVE_QUEUE);
+    }
+}
+
 /* An init that refuses what the variant does not say: nothing is found, and nothing is judged. */
 static enum bz_status init_nothing(void *instance, struct bz_loop *loop, uint32_t permits) {
     (void)instance;

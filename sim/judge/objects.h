@@ -167,12 +167,14 @@ struct bz_judged_queue {
     uint32_t entered_count; /* puts that have returned with BZ_OK */
     uint32_t putting;       /* puts that have not returned */
     bool is_closed;
+    bool is_rendezvous;
     uint64_t unfinished; /* items put, less accepted task_done calls */
     void *instance;
     uint64_t (*size)(void *instance); /* items in it, with promised ones; NULL: it says nothing */
 };
 
-/* `maxsize` 0: no bound. The caller owns `queue`, which outlives the run. */
+/* `maxsize` 0: no bound; or BZ_QUEUE_RENDEZVOUS, whose `size` is not asked. The caller owns
+ * `queue`, which outlives the run. */
 void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
                         const char *items_name, const char *slots_name, enum bz_queue_order order,
                         uint32_t maxsize, uint32_t claims, const struct bz_introspection *look,

@@ -8,7 +8,10 @@
  * With BZ_CLAIM_TAKES_AT_RETURN an item is in the queue exactly from the return of its put to the
  * return of its get. Other variants may take in the item of a waiting putter before its put
  * returns. They may hand an item over with the wake-up; size() counts it until that getter returns.
- */
+ *
+ * At a rendezvous an item is there while it is offered, and a slot while a get asks: the items are
+ * those of puts that have not failed, less the gets, and the slots the gets that have not failed,
+ * less the puts. What has met leaves both counts when the second of the two has returned. */
 #include <string.h>
 
 #include "sim/judge/shadow/queue_ledger.h"
@@ -31,6 +34,8 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
                                       .is_counted = true};
     *queue = (struct bz_judged_queue){
         .judge = judge, .order = order, .item_capacity = ITEM_CAPACITY_FIRST, .size = size};
+    queue->is_rendezvous = maxsize == BZ_QUEUE_RENDEZVOUS;
+    queue->size = queue->is_rendezvous ? NULL : size;
     if (look != NULL) {
         object.look = *look;
         queue->instance = look->instance;
@@ -41,7 +46,7 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
     object.kind = BZ_OBJECT_SLOTS;
     object.order = 0;
     object.partner = queue->items;
-    object.permits = maxsize == 0 ? NO_BOUND : maxsize;
+    object.permits = queue->is_rendezvous ? 0 : maxsize == 0 ? NO_BOUND : maxsize;
     queue->slots = bz_judge_add_object(judge, object);
     queue->ledger = bz_shadow_grow(shadow, NULL, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
     memset(queue->ledger, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
@@ -67,6 +72,19 @@ static bool bring_slot(struct bz_judged_queue *queue) {
     bool is_taken = slots->holders > 0;
     slots->holders -= is_taken;
     return is_taken;
+}
+
+/* At a rendezvous: one more put that offers, or get that asks; `by` -1: one less. */
+static void offer(struct bz_judged_queue *queue, int by) {
+    if (queue->is_rendezvous) {
+        bz_shadow_mark_dirty(&queue->judge->shadow, queue->items)->permits += (uint64_t)by;
+    }
+}
+
+static void ask(struct bz_judged_queue *queue, int by) {
+    if (queue->is_rendezvous) {
+        bz_shadow_mark_dirty(&queue->judge->shadow, queue->slots)->permits += (uint64_t)by;
+    }
 }
 
 /* A task that puts hands an item over to the one that gets next; a task that gets, a slot. */
@@ -122,8 +140,29 @@ static uint32_t new_item(struct bz_judged_queue *queue, int64_t priority) {
 uint32_t bz_judge_put_begin(struct bz_judged_queue *queue, int64_t priority) {
     uint32_t value = new_item(queue, priority);
     queue->putting++;
+    offer(queue, 1);
     bz_judge_call_begin(queue->judge, queue->slots, BZ_OP_PUT);
     return value;
+}
+
+/* A put at a rendezvous had been woken, and is cancelled: its get may have the item. */
+static bool is_too_late(const struct bz_judged_queue *queue, enum bz_status status) {
+    const struct bz_judge *judge = queue->judge;
+    return queue->is_rendezvous && status != BZ_OK && judge->call.kind == 0 &&
+           judge->shadow.tasks[judge->shadow.running].was_granted;
+}
+
+static void put_failed(struct bz_judged_queue *queue, uint32_t value, enum bz_status status,
+                       bool is_late) {
+    struct bz_judged_item *item = &queue->ledger[value];
+    bool was_got = item->state == BZ_ITEM_GOT;
+    if (!is_late) {
+        moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
+    }
+    item->state = was_got ? BZ_ITEM_GOT : is_late ? BZ_ITEM_EITHER : BZ_ITEM_REFUSED;
+    ask(queue, was_got ? -1 : 0);
+    offer(queue, was_got ? 0 : -1);
+    moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_PUT, status);
 }
 
 void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_status status) {
@@ -136,13 +175,12 @@ void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_sta
     /* A getter may have taken it in and another one got it before the putter resumed: then its slot
      * is free again. */
     bool was_got = item->state == BZ_ITEM_GOT;
-    bool is_free = status == BZ_OK && was_got && bring_slot(queue);
+    bool is_free = status == BZ_OK && was_got && !queue->is_rendezvous && bring_slot(queue);
+    bool is_late = is_too_late(queue, status);
     bz_judge_call_end_or(queue->judge, queue->slots, BZ_OP_PUT, status, excuses(queue, BZ_OP_PUT));
     queue->putting--;
     if (status != BZ_OK) {
-        moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
-        item->state = was_got ? BZ_ITEM_GOT : BZ_ITEM_REFUSED;
-        moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_PUT, status);
+        put_failed(queue, value, status, is_late);
         return;
     }
     hand_on(queue, queue->items);
@@ -150,9 +188,12 @@ void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_sta
         item->state = BZ_ITEM_IN;
         item->entered = ++queue->entered_count;
         queue->unfinished++;
-        bring_item(queue);
+        if (!queue->is_rendezvous) {
+            bring_item(queue);
+        }
     } else if (was_got && !is_free) {
         bring_slot(queue);
+        ask(queue, -1);
     }
     moment(queue, BZ_MOMENT_SIZED, 0, status);
 }
@@ -160,17 +201,28 @@ void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_sta
 /* --- get -------------------------------------------------------------------------------------- */
 
 void bz_judge_get_begin(struct bz_judged_queue *queue) {
+    ask(queue, 1);
     bz_judge_call_begin(queue->judge, queue->items, BZ_OP_GET);
+}
+
+/* Returns whether its put has returned. */
+static bool take(struct bz_judged_queue *queue, uint64_t value) {
+    uint8_t state = queue->ledger[value].state;
+    bool is_offered = queue->is_rendezvous && state == BZ_ITEM_PUTTING;
+    if (state != BZ_ITEM_IN && !is_offered) {
+        bring_item(queue); /* its put has not returned, or it was dropped */
+    }
+    queue->unfinished += is_offered;
+    return !is_offered;
 }
 
 void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_status status) {
     bool is_item = status == BZ_OK && bz_queue_may_give(queue, value);
     bool is_counted = is_item && queue->ledger[value].state == BZ_ITEM_IN;
-    if (is_item && !is_counted) {
-        bring_item(queue); /* its put has not returned, or it was dropped */
-    }
+    bool is_met = is_item && take(queue, value);
     bz_judge_call_end_or(queue->judge, queue->items, BZ_OP_GET, status, excuses(queue, BZ_OP_GET));
     if (status != BZ_OK) {
+        ask(queue, -1);
         moment(queue, BZ_MOMENT_GET_FAILED, 0, status);
         moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_GET, status);
         return;
@@ -187,6 +239,7 @@ void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_sta
     if (is_counted) {
         bring_slot(queue);
     }
+    ask(queue, is_met ? -1 : 0);
     moment(queue, BZ_MOMENT_SIZED, 0, status);
 }
 

@@ -240,10 +240,12 @@ enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *worl
                                  enum bz_queue_order order, uint32_t maxsize) {
     const struct bz_queue_ops *ops = world->variant->queue;
     void *instance = new_instance(world, BZ_PRIMITIVE_QUEUE);
-    enum bz_status status = bz_variant_nearest_order(world->variant, order) != order
-                                ? BZ_INVALID_ARGUMENT
-                                : INIT_OF_SIZE(world, BZ_PRIMITIVE_QUEUE, maxsize, instance,
-                                               ops->init(instance, world->loop, order, maxsize));
+    enum bz_status status =
+        bz_variant_nearest_order(world->variant, order) != order
+            ? BZ_INVALID_ARGUMENT
+            : INIT_OF_SIZE(world, BZ_PRIMITIVE_QUEUE,
+                           maxsize == BZ_QUEUE_RENDEZVOUS ? -1 : (int64_t)maxsize, instance,
+                           ops->init(instance, world->loop, order, maxsize));
     if (status == BZ_OK) {
         *sut = (struct bz_sut_queue){.world = world, .ops = ops, .instance = instance};
         bz_judge_add_queue(world->judge, &sut->judged, items_name, slots_name, order, maxsize,

@@ -143,7 +143,7 @@ struct bz_sut_queue {
     struct bz_judged_queue judged;
 };
 
-/* `maxsize` 0: no bound. */
+/* `maxsize` 0: no bound; or BZ_QUEUE_RENDEZVOUS. */
 enum bz_status bz_sut_queue_init(struct bz_sut_queue *sut, struct bz_world *world,
                                  const char *items_name, const char *slots_name,
                                  enum bz_queue_order order, uint32_t maxsize) BZ_MUST_USE;

@@ -149,9 +149,10 @@ static void copy_unmeasured(const struct bz_program *program, struct bz_program 
 }
 
 /* In a large draw, nothing is below its default: a long run should have something to show. */
-static int64_t draw_value(const struct bz_size *size, int64_t usual, bool is_large,
+static int64_t draw_value(const struct bz_size *size, int64_t lowest, int64_t usual, bool is_large,
                           struct bz_pcg32 *pcg) {
-    int64_t least = is_large && size->least < usual ? usual : size->least;
+    int64_t least = lowest > size->most ? size->least : lowest;
+    least = is_large && least < usual ? usual : least;
     int64_t value = least + bz_pcg32_below(pcg, (uint32_t)(size->most - least) + 1);
     return is_large && size->large != 0 ? size->large : value;
 }
@@ -172,7 +173,8 @@ void bz_sizes_draw_number(const struct bz_program *program, uint64_t number,
         if (size != first_row(scenario, size)) {
             continue;
         }
-        int64_t value = draw_value(size, usual, is_large, &pcg);
+        int64_t lowest = bz_program_offered(program, (uint32_t)index, size->least);
+        int64_t value = draw_value(size, lowest, usual, is_large, &pcg);
         if ((program->pinned >> index & 1u) != 0) {
             continue;
         }

@@ -36,6 +36,11 @@ enum bz_queue_order {
     BZ_QUEUE_ORDER_PRIORITY = 2, /* the least first */
 };
 
+/* The maxsize of a queue that keeps no item: a put waits until a get takes its item, and a get
+ * until a put brings one. A put that was woken and is cancelled may have delivered its item. As a
+ * setting it is -1. */
+#define BZ_QUEUE_RENDEZVOUS UINT32_MAX
+
 /* The view of a permit primitive after any step: `view` fills in zeroed memory. Its
  * functions view and locked change nothing. A task holds a permit from the return of its acquire to
  * its release. An implementation that takes entries out of its queue when it wakes them has no

@@ -86,8 +86,9 @@ bool bz_variant_offers_size(const struct bz_variant *variant, enum bz_primitive 
     }
     uint32_t usual = BZ_OFFERS_BOUND | (offer->most == 0 ? BZ_OFFERS_NO_BOUND : 0);
     uint32_t bounds = offer->bounds != 0 ? offer->bounds : usual;
-    return size == 0 ? (bounds & BZ_OFFERS_NO_BOUND) != 0
-                     : is_in_range && (bounds & BZ_OFFERS_BOUND) != 0;
+    return size > 0    ? is_in_range && (bounds & BZ_OFFERS_BOUND) != 0
+           : size == 0 ? (bounds & BZ_OFFERS_NO_BOUND) != 0
+                       : (bounds & BZ_OFFERS_RENDEZVOUS) != 0;
 }
 
 int64_t bz_variant_nearest_size(const struct bz_variant *variant, enum bz_primitive primitive,

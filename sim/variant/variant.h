@@ -76,8 +76,8 @@ struct bz_barrier_ops {
  * BZ_CLOSED after a shutdown. */
 struct bz_queue_ops {
     size_t instance_bytes;
-    /* maxsize 0: no bound. BZ_INVALID_ARGUMENT: this order or size is not offered; `offers` of
-     * struct bz_variant says so before. */
+    /* maxsize 0: no bound; or BZ_QUEUE_RENDEZVOUS, if it is offered. BZ_INVALID_ARGUMENT: this
+     * order or size is not offered; `offers` of struct bz_variant says so before. */
     enum bz_status (*init)(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                            uint32_t maxsize);
     enum bz_status (*put)(void *instance, uint64_t value, int64_t priority);
@@ -169,6 +169,7 @@ struct bz_offer {
 };
 #define BZ_OFFERS_BOUND 0x1u    /* from `least` to `most` */
 #define BZ_OFFERS_NO_BOUND 0x2u /* maxsize 0 */
+#define BZ_OFFERS_RENDEZVOUS 0x4u
 
 struct bz_variant {
     uint32_t version; /* BZ_VARIANT_VERSION */
@@ -208,7 +209,7 @@ bool bz_variant_is_complete(const struct bz_variant *variant, enum bz_primitive 
 /* Its claims of this primitive, BZ_CLAIM_... */
 uint32_t bz_variant_claims(const struct bz_variant *variant, enum bz_primitive primitive);
 
-/* True if an init of the primitive offers this size; of a queue, 0 is no bound. */
+/* True if an init of the primitive offers this size; of a queue, 0 is no bound, -1 a rendezvous. */
 bool bz_variant_offers_size(const struct bz_variant *variant, enum bz_primitive primitive,
                             int64_t size);
 

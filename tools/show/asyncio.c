@@ -407,7 +407,9 @@ static const char *problem_of(const struct bz_trace_object *object) {
                  ((needs[index].has_size && object->size == BZ_TRACE_ABSENT) ||
                   (needs[index].has_partner && object->partner == NULL));
     }
+    bool meets = bz_is(object->kind, bz_kind_name(BZ_KIND_ITEMS)) && object->size == UINT32_MAX;
     return bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? "is judged by a model"
+           : meets                                             ? "is a rendezvous"
            : lacks ? "has no \"size\" or no \"partner\" in the trace"
                    : NULL;
 }

@@ -90,6 +90,7 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_hall, design_firm, design_firm_losing, design_firm_doubling, design_firm_keeping,
     design_resting, design_workers, design_workers_faulty, design_bulkhead, design_bulkhead_faulty,
     design_trylock, design_trylock_faulty, design_bell, design_bell_faulty, design_broadcast,
-    design_broadcast_faulty, design_select, design_select_faulty;
+    design_broadcast_faulty, design_select, design_select_faulty, design_meeting,
+    design_meeting_kept, design_meeting_dropping, design_meeting_doubling, design_meeting_losing;
 
 #endif

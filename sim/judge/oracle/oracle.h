@@ -134,6 +134,12 @@ static inline bool bz_claims(const struct bz_shadow_object *object, uint32_t cla
     return (object->claims & claims) == claims;
 }
 
+/* Items or slots of a queue that keeps no item. */
+static inline bool bz_is_rendezvous(const struct bz_shadow_object *object) {
+    return object->size == BZ_QUEUE_RENDEZVOUS &&
+           (object->kind == BZ_OBJECT_ITEMS || object->kind == BZ_OBJECT_SLOTS);
+}
+
 /* Checks of every step: 0 means no violation. */
 
 /* Its level plus its holders differ from its permits. */

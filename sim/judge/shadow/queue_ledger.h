@@ -11,6 +11,7 @@ enum bz_item_state {
     BZ_ITEM_GOT = 2,
     BZ_ITEM_REFUSED = 3, /* its put failed */
     BZ_ITEM_DROPPED = 4, /* by an immediate shutdown */
+    BZ_ITEM_EITHER = 5,  /* its put at a rendezvous was cancelled too late, or in time */
 };
 
 struct bz_judged_item {
@@ -31,10 +32,10 @@ static inline const struct bz_shadow_object *bz_queue_slots(const struct bz_judg
 
 /* The queue holds an item exactly from the return of its put to the return of its get. */
 static inline bool bz_queue_is_exact(const struct bz_judged_queue *queue) {
-    return (bz_queue_items(queue)->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0;
+    return !queue->is_rendezvous && (bz_queue_items(queue)->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0;
 }
 
-/* Puts that have returned with BZ_OK, less such gets. */
+/* Puts that have returned with BZ_OK, less such gets. At a rendezvous: items that are offered. */
 static inline uint64_t bz_queue_expected_size(const struct bz_judged_queue *queue) {
     return bz_queue_items(queue)->permits - bz_queue_items(queue)->holders;
 }
@@ -49,7 +50,7 @@ static inline bool bz_queue_may_give(const struct bz_judged_queue *queue, uint64
         return false;
     }
     uint8_t state = queue->ledger[value].state;
-    return state == BZ_ITEM_PUTTING || state == BZ_ITEM_IN ||
+    return state == BZ_ITEM_PUTTING || state == BZ_ITEM_IN || state == BZ_ITEM_EITHER ||
            (state == BZ_ITEM_DROPPED && !bz_queue_is_exact(queue));
 }
 

@@ -1,5 +1,6 @@
 /* The oracles of queues: item-once, item-order, bound, queue-size; and lost-wakeup and fifo, which
  * judge items and slots as they judge permits. */
+#include "scenarios/tests/designs/designs.h"
 #include "scenarios/zoo/items.h"
 #include "sim/tests/toys.h"
 
@@ -8,6 +9,7 @@
 #define FIFO BZ_QUEUE_ORDER_FIFO
 #define LIFO BZ_QUEUE_ORDER_LIFO
 #define PRIORITY BZ_QUEUE_ORDER_PRIORITY
+#define MEETS "4294967295" /* BZ_QUEUE_RENDEZVOUS */
 
 /* --- toys ------------------------------------------------------------------------------------- */
 
@@ -202,6 +204,20 @@ Test(queue, timelines) {
          "lost-wakeup 6: 1 of 1 slot of 'slots' is free, but c waits"},
         {"lost-wakeup/is_silent_while_a_wake_up_is_under_way", &bz_variant_buzzer,
          "queue fifo 1; a-b: get; c: put; d: put yield yield put; e: count; a b c !a d a b d d e"},
+
+        /* --- a rendezvous --- */
+        {"rendezvous/is_silent_while_a_put_waits_alone_and_when_it_is_cancelled_too_late",
+         &design_meeting, "queue fifo " MEETS "; a-b: put; c: get get; a b c !a a b"},
+        {"", &design_meeting_kept, "queue fifo " MEETS "; a: get; b: put; c: ~try-put; a b c a"},
+        {"rendezvous/fires_when_both_sides_wait", &design_meeting_dropping,
+         "queue fifo " MEETS "; a-b: get; c: put; a b c !a a",
+         "lost-wakeup 5: 1 of 1 item of 'items' is free, but b waits"},
+        {"rendezvous/fires_when_a_put_has_returned_without_its_get", &design_meeting_losing,
+         "queue fifo " MEETS "; a: get; b: put; a b !a a",
+         "bound 4: 'slots' keeps no item, but after the get of a a put has returned"},
+        {"rendezvous/fires_at_the_second_get_of_an_item", &design_meeting_doubling,
+         "queue fifo " MEETS "; a: put; b-c: get; a b c",
+         "item-once 3: item 1 of 'items' was delivered a second time"},
 
         /* --- fifo --- */
         {"fifo/fires_when_a_newcomer_gets_the_item_of_a_woken_getter", &bz_variant_zoo_q_barge,

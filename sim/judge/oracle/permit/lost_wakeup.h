@@ -6,7 +6,8 @@
  *
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
- * own. A timer that a waiter has on its stack does not count: it wakes that waiter alone. */
+ * own. At a rendezvous, the waiter of either side does. A timer that a waiter has on its stack does
+ * not count: it wakes that waiter alone. */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #include "sim/judge/oracle/oracle.h"
@@ -24,9 +25,15 @@ static inline uint64_t lost_wakeup_suspects(const struct bz_judge *judge,
                                           : 0;
 }
 
+static inline bool lost_wakeup_has_mover(const struct bz_shadow_object *object) {
+    return (object->woken | object->cancelled | object->polling) != 0;
+}
+
 static inline bool lost_wakeup_is_under_way(const struct bz_judge *judge,
                                             const struct bz_shadow_object *object) {
-    return (object->woken | object->cancelled | object->polling) != 0 ||
+    return lost_wakeup_has_mover(object) ||
+           (bz_is_rendezvous(object) &&
+            lost_wakeup_has_mover(bz_judge_shadow_object(judge, object->partner))) ||
            (judge->config.callback_is_ready != NULL &&
             judge->config.callback_is_ready(judge->config.source)) ||
            bz_is_helped(judge, object);

@@ -8,7 +8,7 @@
 #include "sim/judge/oracle/oracle.h"
 
 static inline bool misuse_is_judged(const struct bz_judged_queue *queue) {
-    return bz_claims(bz_queue_items(queue), BZ_CLAIM_TAKES_AT_RETURN | BZ_CLAIM_REFUSES_MISUSE);
+    return bz_queue_is_exact(queue) && bz_claims(bz_queue_items(queue), BZ_CLAIM_REFUSES_MISUSE);
 }
 
 static inline bool misuse_suspects(const struct bz_judge *judge, const struct bz_moment *moment) {

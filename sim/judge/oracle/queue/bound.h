@@ -1,7 +1,8 @@
 /* bound (zoo: BOUND): a queue never holds more items than its maxsize. The count comes from what
  * put and get returned, so this is a black-box oracle. A variant may have handed items to woken
  * getters that have not resumed; these items do not count. If such a getter leaves without its
- * item, the item counts again. */
+ * item, the item counts again. At a rendezvous, a put returns only for a get that has not left
+ * without an item. */
 #ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
 #define BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
 #include "sim/judge/oracle/oracle.h"
@@ -25,7 +26,8 @@ static inline bool bound_is_exceeded(const struct bz_shadow_object *slots,
         return false;
     }
     const struct bz_shadow_object *items = slots - 1; /* the two come in a pair */
-    uint32_t in_hand = bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN) ? 0 : items->woken;
+    bool has_hands = !bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN) && !bz_is_rendezvous(slots);
+    uint32_t in_hand = has_hands ? items->woken : 0;
     return slots->holders > slots->permits + in_hand;
 }
 
@@ -33,6 +35,14 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
     const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
     bool is_put = slots->return_task == moment->task && slots->return_step == judge->step;
     if (!bound_is_exceeded(slots, moment)) {
+        return;
+    }
+    if (bz_is_rendezvous(slots)) {
+        bz_judge_violate(judge, "bound", moment->task, bound_slots(moment),
+                         "'%s' keeps no item, but after the %s of %s a put has returned whose item "
+                         "no get takes",
+                         bz_judge_label(judge, bound_slots(moment)).text, is_put ? "put" : "get",
+                         bz_task_label(judge, moment->task).text);
         return;
     }
     bz_judge_violate(
