@@ -19,6 +19,17 @@ OK, VIOLATION, USAGE, DIVERGED, UNPROVED, INTERRUPTED = range(6)
 class Failure(AssertionError):
     """A run of the test fails; the text is the program's report."""
 
+    def __init__(self, text, results=None):
+        super().__init__(text)
+        self._results = results or {}
+
+    @property
+    def run(self):
+        """The token of a run that fails, or the path of its trace; None."""
+        for found in _violations_in(self._results):
+            return found.shrunk or found.token or found.trace
+        return None
+
 
 @dataclasses.dataclass(frozen=True)
 class Violation:
@@ -84,6 +95,11 @@ def _violation(item):
                      item.get("fifo_token"))
 
 
+def _violations_in(results):
+    for found in (results, results.get("stored", {}), results.get("stored_own", {})):
+        yield from map(_violation, found.get("violations", found.get("failures", ())))
+
+
 def run(function, **options):
     """Runs a test, decorated or not, under many schedules.
 
@@ -94,11 +110,8 @@ def run(function, **options):
     case = function if isinstance(function, Case) else Case(spec_of(function), options=options)
     answer = program.ask(words_of_run(case, "--json"), [case])
     results = _results(answer)
-    violations = list(results["violations"])
-    for key in ("stored", "stored_own"):
-        violations += results.get(key, {}).get("failures", ())
     return Result(results["runs"], results["steps"], results["digest"],
-                  tuple(map(_violation, violations)),
+                  tuple(_violations_in(results)),
                   tuple(item["message"] for item in results["warnings"]), answer.code, results)
 
 
@@ -116,11 +129,11 @@ def check(case, *more, replay=None):
     __tracebackhide__ = True  # by pytest without the plug-in
     answer = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
     results = answer.results or {"warnings": ()}
-    for item in results["warnings"]:
+    for item in () if case.is_suite else results["warnings"]:
         warnings.warn(BuzzerWarning(f"after {results['runs']} runs of {results['scenario']}: "
                                     f"{item['message']}"), stacklevel=3)
     if answer.code != OK:
-        raise Failure(_report(answer))
+        raise Failure(_report(answer), answer.results)
 
 
 # --- a replay -----------------------------------------------------------------------------------
@@ -165,6 +178,11 @@ def check_replay(case, text, replay=None):
         answers.append(program.ask(words, [case], replay=replay))
     if answers[-1].code != OK or _results(answers[-1])["violation"]:
         raise Failure(_report(*answers))
+
+
+def remake(case, run):
+    """Makes a run again, for what else the test does in it."""
+    program.ask(replay_words(run), [case])
 
 
 def call(case, words):

@@ -31,13 +31,12 @@ class NotATest(Exception):
 
 
 class NeedsPytest(NotATest):
-    """It takes arguments that pytest gives it. `node` is what pytest calls it."""
+    """Only pytest can run it. `node` is what pytest calls it."""
 
-    def __init__(self, label, argument):
+    def __init__(self, label, why, flag=""):
         self.node = _node_of(label)
-        super().__init__(f"{label}: it takes '{argument}', which pytest gives it. To run it: "
-                         f"python3 -m pytest {shlex.quote(self.node)}; to replay a run, add "
-                         "--buzzer-replay TOKEN|TRACE")
+        super().__init__(f"{label}: {why}. To run it: python3 -m pytest {shlex.quote(self.node)}"
+                         f"{flag}; to replay a run, add --buzzer-replay TOKEN|TRACE")
 
 
 def check_options(where, options):
@@ -193,6 +192,7 @@ def name_of(filename, qualname):
 
 class Case:
     """A test with its arguments: what a run calls with the simulation."""
+    is_suite = False  # it makes its loops itself, and drives them
 
     def __init__(self, spec, args=(), kwargs=None, *, name=None, options=None):
         self.function = spec.function
@@ -201,6 +201,9 @@ class Case:
         self.name = name or name_of(*place_of(spec, args))
         self.options = merged(spec.options, options or {})
         self.permits = self.options.get("permits") or {}
+
+    def prepare(self):
+        """In the process that makes the runs."""
 
     def __call__(self, sim):
         return self.function(*self.args, sim=sim, **self.kwargs)
@@ -263,10 +266,10 @@ def _case_of(value, owner, label, name):
     try:
         spec = spec_of(value)
     except TypeError as error:
-        raise NotATest(f"{label}: {error}") from None
+        raise NeedsPytest(label, error, " --buzzer") from None
     needs = _needs(spec, owner)
     if needs:
-        raise NeedsPytest(label, needs[0])
+        raise NeedsPytest(label, f"it takes '{needs[0]}', which pytest gives it")
     return Case(spec, () if owner is None else (owner(),), name=name)
 
 

@@ -12,7 +12,7 @@ import sys
 import warnings
 import weakref
 
-from buzzer import _native, network, outside, sockets, where
+from buzzer import _native, network, outside, sockets, suite, where
 from buzzer import watch as _watch
 from buzzer.sim import Sim
 
@@ -29,6 +29,10 @@ _MORE_NAMES = frozenset(_CREATE_TASK) | ({"eager_start"} if "kwargs" in _CREATE_
 
 class Refused(RuntimeError):
     """The test has left the simulation: a thread, a socket, real time."""
+
+
+class RunIsOver(BaseException):
+    """Ends a test that runs loops of its own: the run has a verdict, or none any more."""
 
 
 class _InOrder(set):
@@ -92,10 +96,11 @@ def _nanoseconds(seconds):
 
 class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEventLoop):
     slow_callback_duration = 0.1  # for those who set it: no step takes any time
-    _closed = False  # for methods of asyncio's loop, as the next ones
+    # For methods of asyncio's loop, as _closed and _stopping are:
     _debug = property(_native.Loop.get_debug)
     _process = 0  # which has prepared itself for runs
     _runs = 0
+    _current_handle = None  # of asyncio's message about an error
 
     def __init__(self):
         self._main = None
@@ -114,19 +119,27 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._old_hooks = None
         self._modules = []  # whose `set` is another one in a run
         self._signal_handlers = {}
+        self._test = None  # of a suite
+        self._targets = None  # of a suite: matches coroutines into whose tasks cancels are injected
+        if self._root is not self:
+            for name in _OF_A_RUN:
+                setattr(self, name, getattr(self._root, name))
 
     # --- a run -----------------------------------------------------------------------------
 
     def _begin(self, test):
         self._prepare_process()
         self._old_hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
-        asyncio._set_running_loop(self)
         self._modules = [sys.modules[name] for name in _WITH_SETS if name in sys.modules]
         for module in self._modules:
             module.set = _InOrder
         outside.set_loop(self)
         self._sim = Sim(self, getattr(test, "permits", None))
+        if getattr(test, "is_suite", False):
+            self._run_suite(test)
+            return
+        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
+        asyncio._set_running_loop(self)
         try:
             coro = test(self._sim)
         except Exception as exception:
@@ -183,6 +196,17 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
             self._violate("cancel-delivered", task.number,
                             f"{task.get_name()} was cancelled{text}; {waited}: the cancel was "
                             f"swallowed{remedy}")
+
+    def _run_suite(self, test):
+        """A function that makes its loops itself, as a test runner does, and calls them."""
+        self._test, self._targets = test, test.targets
+        try:
+            with suite.replaced(self, test.is_watched):
+                test(self._sim)
+        except RunIsOver:
+            return
+        for task in self._left():  # asyncio lets them be
+            self._set_helper(task.number)
 
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
@@ -245,6 +269,8 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         """The run has no verdict: the test is at fault, or what it calls."""
         text = f"{sentence} ({where.of_caller()})"
         self._end_without_verdict(text)
+        if self._test is not None:
+            self._test.note_refusal(text)
         raise Refused(text)
 
     def _place_of(self, task):
@@ -280,16 +306,23 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
             raise TypeError(f"Loop.create_task() got an unexpected keyword argument '{other}'")
         context = others.get("context")
         more = {} if context is None else {"context": context}
+        self._check_closed()
         is_eager = others.get("eager_start")
         if self._is_eager if is_eager is None else is_eager:
             more["eager_start"] = True
-        name = f"task-{next(self._numbers)}" if name is None else str(name)
+        head = "task" if self._root is self else "Task"
+        name = f"{head}-{next(self._numbers)}" if name is None else str(name)
         spawns, self._spawns = self._spawns, False
+        if self._root is not self and self.is_running():
+            name_of = getattr(coro, "__qualname__", "")
+            spawns = self._targets is None or self._targets(name_of) is not None
         task = _native.Task(coro, loop=self, name=name, **more)
         if not spawns:
             self._protect(task.number)
         if self._helps:
             self._set_helper(task.number)
+        if self._root is not self and not self.is_running():
+            self._root._main = task.number
         return task
 
     def call_later(self, delay, callback, *args, context=None):
@@ -319,6 +352,9 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
                                             "exception": exception})
 
     def default_exception_handler(self, context):
+        if self._root is not self:  # a log is what there is on a loop of asyncio's
+            asyncio.BaseEventLoop.default_exception_handler(self, context)
+            return
         exception, task = context.get("exception"), context.get("future")
         text = str(context.get("message", "an error"))
         if text == UNRETRIEVED and isinstance(task, _native.Task):
@@ -347,28 +383,47 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._is_eager = factory is not None
 
     def is_running(self):
-        return True
+        return asyncio._get_running_loop() is self
 
     def is_closed(self):
-        return False
+        return self._closed
 
     def run_forever(self):
-        raise RuntimeError("This event loop is already running")
-
-    def run_until_complete(self, future):
-        raise RuntimeError("This event loop is already running")
+        self._check_closed()
+        self._check_running()
+        hooks = sys.get_asyncgen_hooks()
+        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
+        asyncio._set_running_loop(self)
+        outside.set_loop(self)
+        self._take_network()
+        try:
+            goes_on = self._drive()
+        finally:
+            asyncio._set_running_loop(None)
+            sys.set_asyncgen_hooks(*hooks)
+        if not goes_on:
+            raise RunIsOver
 
     def close(self):
-        raise RuntimeError("Cannot close a running event loop")
+        if self.is_running():
+            raise RuntimeError("Cannot close a running event loop")
+        for task in self._left():
+            if task.get_loop() is self:
+                self._set_helper(task.number)
+        self._shut()
 
     def stop(self):
-        self._refuse("stop(): the loop is Buzzer's")
+        if self._root is self:
+            self._refuse("stop(): the loop is Buzzer's")
+        self._stopping = True
 
     def _timer_handle_cancelled(self, handle):
         pass
 
     def _drop_generator(self, generator):
         self._generators.discard(generator)
+        if self._closed:
+            return
         self.call_soon(self._close_generator, generator)
 
     def _close_generator(self, generator):
@@ -380,6 +435,10 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
 
     def __del__(self):
         pass  # asyncio's would close it
+
+
+_OF_A_RUN = ("_sim", "_gone_on", "_swallowers", "_objects", "_object_names", "_failed", "_scopes",
+             "_numbers", "_test", "_targets")
 
 
 def _refusing(name, why):

@@ -294,9 +294,15 @@ class Network:
 
     @property
     def _world(self):
-        if self._sim_world is None:
-            self._sim_world = World(self)
-        return self._sim_world
+        if self._root._sim_world is None:
+            self._root._sim_world = World(self)
+        return self._root._sim_world
+
+    def _take_network(self):
+        """The loop runs from now on, in the place of another of the test's."""
+        if self._root._sim_world is not None:
+            for each in (self._world, *self._world.sockets):
+                each._loop = self
 
     @property
     def _transports(self):

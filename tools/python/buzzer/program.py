@@ -81,6 +81,8 @@ class Signs:
 def _be_program(parent, words, cases, replay, missing, signs, files):
     code = INTERNAL
     try:
+        for case in cases:
+            case.prepare()
         for file, number in zip(files, (1, 2)):
             os.dup2(file.fileno(), number)
         if signs is not None:

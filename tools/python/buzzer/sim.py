@@ -49,6 +49,10 @@ class Sim:
         strategy chooses."""
         self._loop._send_signal(number)
 
+    def fail(self, sentence):
+        """A run of a suite fails: its first failure counts."""
+        self._loop._violate("assertion", self._loop._main or 0, sentence)
+
     def draw(self, what, label="draw"):
         """A number from 0 to what - 1, which Buzzer's strategy chooses; or, if it is a strategy of
         Hypothesis, one of its values. Both are in the trace, and in a replay they are the same."""

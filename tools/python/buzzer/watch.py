@@ -438,7 +438,7 @@ def find_kind(primitive, kind):
     return kind, OWN, False
 
 
-def watch(loop, primitive, *, kind=None, name=None, claims=None, **about):
+def watch(loop, primitive, *, kind=None, name=None, claims=None, is_looked_into=True, **about):
     """Reports what the program does with the primitive to the judge; returns it.
 
     kind    "lock", "semaphore", "bounded", "event", "condition", "barrier" or "queue", for a
@@ -446,6 +446,8 @@ def watch(loop, primitive, *, kind=None, name=None, claims=None, **about):
             that replaces some, and is not to be held to all that asyncio's class promises
     name    in messages and traces; else the kind, and a number from the second on
     claims  what it promises, from Claim
+    is_looked_into  False: only the calls are judged, not what it shows of itself, which its own
+            tests may change
     permits (semaphore), parties (barrier), maxsize and order (queue: "fifo", "lifo", "priority")
             where the primitive does not say so itself
     """
@@ -461,7 +463,8 @@ def watch(loop, primitive, *, kind=None, name=None, claims=None, **about):
 
     def make(*, size=0, order=0, waived=0, other_name="", lock=None, is_checked=False):
         judged = _native.Object(loop, kind, name, other_name, int(claims | waived), size, order,
-                                primitive if is_stock else None, lock, is_checked)
+                                primitive if is_stock and is_looked_into else None, lock,
+                                is_checked)
         loop._watch(primitive, judged)
         return judged
 

@@ -114,7 +114,7 @@ static PyObject *loop_set_helper(PyObject *self, PyObject *number) {
     if (PyErr_Occurred()) {
         return NULL;
     }
-    if (loop->judge != NULL && task <= loop->task_count) {
+    if (loop->judge != NULL && task <= loop->root->task_count) {
         bz_py_loop_set_helper(loop, (uint32_t)task);
     }
     Py_RETURN_NONE;
@@ -125,9 +125,9 @@ static PyObject *loop_left(PyObject *self, PyObject *unused) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
     PyObject *list = PyList_New(0);
     (void)unused;
-    for (uint32_t index = 0; list != NULL && index < loop->task_count; index++) {
-        if (loop->tasks[index] != NULL && !loop->owners[index + 1].is_helper &&
-            PyList_Append(list, loop->tasks[index]) != 0) {
+    for (uint32_t index = 0; list != NULL && index < loop->root->task_count; index++) {
+        if (loop->root->tasks[index] != NULL && !loop->root->owners[index + 1].is_helper &&
+            PyList_Append(list, loop->root->tasks[index]) != 0) {
             Py_CLEAR(list);
         }
     }
@@ -141,8 +141,8 @@ static PyObject *loop_end_run(PyObject *self, PyObject *sentence) {
     if (text == NULL) {
         return NULL;
     }
-    if (loop->judge != NULL && loop->refusal[0] == '\0') {
-        snprintf(loop->refusal, sizeof loop->refusal, "%s", text);
+    if (loop->judge != NULL && loop->root->refusal[0] == '\0') {
+        snprintf(loop->root->refusal, sizeof loop->root->refusal, "%s", text);
     }
     Py_RETURN_NONE;
 }
@@ -184,11 +184,11 @@ static PyObject *loop_running(PyObject *self, void *closure) {
 /* --- the type --------------------------------------------------------------------------------- */
 
 /* For one more task, and for the counts of its handles and those of the loop. */
-bool bz_py_loop_has_room(struct bz_py_loop *loop) {
-    uint32_t capacity = loop->task_capacity;
-    return loop->task_count + 2 <= capacity ||
-           (bz_py_grow((void **)&loop->tasks, &capacity, sizeof *loop->tasks) &&
-            bz_py_grow((void **)&loop->owners, &loop->task_capacity, sizeof *loop->owners));
+bool bz_py_loop_has_room(struct bz_py_loop *root) {
+    uint32_t capacity = root->task_capacity;
+    return root->task_count + 2 <= capacity ||
+           (bz_py_grow((void **)&root->tasks, &capacity, sizeof *root->tasks) &&
+            bz_py_grow((void **)&root->owners, &root->task_capacity, sizeof *root->owners));
 }
 
 static void empty(struct bz_py_handle **handles, uint32_t *count) {
@@ -200,11 +200,25 @@ static void empty(struct bz_py_handle **handles, uint32_t *count) {
     }
 }
 
-void bz_py_loop_end(struct bz_py_loop *loop) {
-    loop->judge = NULL;
+static void empty_queues(struct bz_py_loop *loop) {
     empty(loop->ready, &loop->count);
     empty(loop->heap, &loop->heap_count);
     empty(loop->outside, &loop->outside_count);
+    loop->turn_left = 0;
+    loop->cancelled_timers = 0;
+}
+
+void bz_py_loop_silence(struct bz_py_loop *root) {
+    for (struct bz_py_loop *loop = root; loop != NULL; loop = loop->next) {
+        loop->judge = NULL; /* for all, before a callback is dropped */
+    }
+    for (struct bz_py_loop *loop = root; loop != NULL; loop = loop->next) {
+        empty_queues(loop);
+    }
+}
+
+void bz_py_loop_end(struct bz_py_loop *loop) {
+    bz_py_loop_silence(loop);
     for (uint32_t index = 0; index < loop->task_count; index++) {
         if (loop->tasks[index] != NULL) {
             bz_py_task_of(loop->tasks[index])->loop = NULL;
@@ -212,6 +226,39 @@ void bz_py_loop_end(struct bz_py_loop *loop) {
         }
     }
     Py_CLEAR(loop->sleep);
+}
+
+/* _shut(): what is in its queues is dropped, and new handles are refused. */
+static PyObject *loop_close(PyObject *self, PyObject *unused) {
+    (void)unused;
+    ((struct bz_py_loop *)self)->is_closed = true;
+    empty_queues((struct bz_py_loop *)self);
+    Py_RETURN_NONE;
+}
+
+/* _drive(): runs until stop(). False: the run is over. */
+static PyObject *loop_drive(PyObject *self, PyObject *unused) {
+    struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    struct bz_judge *judge = loop->judge;
+    (void)unused;
+    if (judge == NULL) {
+        Py_RETURN_FALSE;
+    }
+    bool is_ok = bz_py_loop_drive(loop, bz_judge_order(judge) == BZ_ORDER_FIFO);
+    bool is_stopped = loop->is_stopping;
+    loop->is_stopping = false;
+    if (!is_ok) {
+        return NULL;
+    }
+    bool has_refusal = loop->root->refusal[0] != '\0';
+    if (is_stopped && !has_refusal && bz_judge_verdict(judge) == BZ_RUN_PASSED) {
+        Py_RETURN_TRUE;
+    }
+    if (!has_refusal) {
+        bz_judge_end(judge);
+    }
+    bz_py_loop_silence(loop->root);
+    Py_RETURN_FALSE;
 }
 
 /* True if more steps could follow, at a later time or now. */
@@ -225,13 +272,13 @@ static PyObject *loop_can_go_on(PyObject *self, void *closure) {
 static PyObject *loop_now_ns(PyObject *self, void *closure) {
     (void)closure;
     ((struct bz_py_loop *)self)->readings++;
-    return PyLong_FromUnsignedLongLong(((struct bz_py_loop *)self)->now_ns);
+    return PyLong_FromUnsignedLongLong(((struct bz_py_loop *)self)->root->now_ns);
 }
 
 static PyObject *loop_time(PyObject *self, PyObject *unused) {
     (void)unused;
     ((struct bz_py_loop *)self)->readings++;
-    return PyFloat_FromDouble((double)((struct bz_py_loop *)self)->now_ns / 1e9);
+    return PyFloat_FromDouble((double)((struct bz_py_loop *)self)->root->now_ns / 1e9);
 }
 
 static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -239,7 +286,18 @@ static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) 
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
     (void)args;
     (void)kwargs;
-    if (self != NULL && !bz_py_loop_has_room(loop)) {
+    if (self == NULL) {
+        return NULL;
+    }
+    loop->root = loop;
+    if (bz_py_current != NULL) {
+        loop->root = bz_py_current;
+        Py_INCREF(loop->root);
+        loop->judge = loop->root->judge;
+        loop->is_fifo = loop->root->is_fifo;
+        loop->next = loop->root->next;
+        loop->root->next = loop;
+    } else if (!bz_py_loop_has_room(loop)) {
         Py_DECREF(self);
         return NULL;
     }
@@ -251,15 +309,33 @@ static int loop_traverse(PyObject *self, visitproc visit, void *arg) {
     for (uint32_t index = 0; index < loop->task_count; index++) {
         Py_VISIT(loop->tasks[index]);
     }
+    if (loop->root != loop) {
+        Py_VISIT(loop->root);
+    }
     Py_VISIT(loop->sleep);
     Py_VISIT(loop->dict);
     Py_VISIT(Py_TYPE(self));
     return 0;
 }
 
+static void leave_run(struct bz_py_loop *loop) {
+    if (loop->root == NULL || loop->root == loop) {
+        return;
+    }
+    struct bz_py_loop *before = loop->root;
+    while (before->next != NULL && before->next != loop) {
+        before = before->next;
+    }
+    before->next = loop->next;
+    Py_CLEAR(loop->root);
+}
+
 static int loop_clear(PyObject *self) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    struct bz_py_loop *next = loop->next;
+    loop->next = NULL; /* those have an end of their own */
     bz_py_loop_end(loop);
+    loop->next = next;
     Py_CLEAR(loop->dict);
     return 0;
 }
@@ -278,6 +354,7 @@ static void loop_dealloc(PyObject *self) {
     PyMem_Free(loop->outside);
     PyMem_Free(loop->tasks);
     PyMem_Free(loop->owners);
+    leave_run(loop);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -297,6 +374,8 @@ static PyMethodDef loop_methods[] = {
     {"_set_helper", loop_set_helper, METH_O, NULL},
     {"_left", loop_left, METH_NOARGS, NULL},
     {"_end_run", loop_end_run, METH_O, NULL},
+    {"_shut", loop_close, METH_NOARGS, NULL},
+    {"_drive", loop_drive, METH_NOARGS, NULL},
     {"create_future", loop_create_future, METH_NOARGS, "A future of this loop."},
     {"get_debug", loop_get_debug, METH_NOARGS, NULL},
     {"set_debug", (PyCFunction)(void (*)(void))loop_set_debug, METH_VARARGS | METH_KEYWORDS, NULL},
@@ -322,6 +401,9 @@ static PyMemberDef loop_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, dict), READONLY, NULL},
     {"_is_fifo", T_BOOL, offsetof(struct bz_py_loop, is_fifo), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, weakrefs), READONLY, NULL},
+    {"_root", T_OBJECT, offsetof(struct bz_py_loop, root), READONLY, NULL},
+    {"_stopping", T_BOOL, offsetof(struct bz_py_loop, is_stopping), 0, NULL},
+    {"_closed", T_BOOL, offsetof(struct bz_py_loop, is_closed), READONLY, NULL},
     {0},
 };
 

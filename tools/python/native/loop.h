@@ -38,7 +38,7 @@ void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_s
 
 /* For one more task, and for the counts of its handles and those of the loop. False with an
  * exception. */
-bool bz_py_loop_has_room(struct bz_py_loop *loop);
+bool bz_py_loop_has_room(struct bz_py_loop *root);
 /* False with an exception. */
 bool bz_py_ready_init(void);
 bool bz_py_steps_init(void);

@@ -102,6 +102,10 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
         give_up(judge);
         return;
     }
+    if (loop->judge == NULL) { /* it ended in run_forever() */
+        end_without_verdict(loop, judge);
+        return;
+    }
     if (loop->refusal[0] == '\0' && !bz_py_loop_drive(loop, is_fifo)) {
         bz_py_is_interrupt() ? interrupt(judge) : give_up(judge);
     } else if (loop->refusal[0] == '\0' && bz_judge_verdict(judge) == BZ_RUN_PASSED &&
@@ -158,6 +162,7 @@ static void run(void *context, struct bz_judge *judge) {
     }
     bz_child_on_ask(ask_place);
     loop->judge = judge;
+    loop->is_fifo = bz_judge_order(judge) == BZ_ORDER_FIFO;
     bz_py_current = loop;
     run_in(loop, judge, context);
     clean_up(loop);
@@ -170,13 +175,22 @@ static void run(void *context, struct bz_judge *judge) {
 
 static bool callback_is_ready(void *context) {
     (void)context;
-    return bz_py_current != NULL && bz_py_callback_is_ready(bz_py_current);
+    for (const struct bz_py_loop *loop = bz_py_current; loop != NULL; loop = loop->next) {
+        if (bz_py_callback_is_ready(loop)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool variant_is_busy(void *context) {
     (void)context; /* a timer or a callback may be of any owner */
-    return bz_py_current != NULL &&
-           (bz_py_current->heap_count > 0 || bz_py_callback_is_ready(bz_py_current));
+    for (const struct bz_py_loop *loop = bz_py_current; loop != NULL; loop = loop->next) {
+        if (loop->heap_count > 0 || bz_py_callback_is_ready(loop)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* --- the catalog ------------------------------------------------------------------------------ */

@@ -56,10 +56,14 @@ struct bz_py_owner {
     bool is_inner;      /* a method of a watched object has created it, or such a task has */
 };
 
+/* A run begins with one loop, its root. A test that makes more has them of its own: each with its
+ * queue and its timers, and with the root's clock and numbers of tasks. */
 struct bz_py_loop {
     PyObject_HEAD PyObject *dict;
     PyObject *weakrefs;
-    struct bz_judge *judge; /* NULL: the run is over */
+    struct bz_py_loop *root; /* owned, unless it is this one */
+    struct bz_py_loop *next; /* of the run, which begins with the root */
+    struct bz_judge *judge;  /* NULL: the run is over */
     struct bz_py_handle **ready;
     struct bz_ready *names; /* of `ready` */
     uint32_t count;
@@ -90,6 +94,8 @@ struct bz_py_loop {
     bool is_fifo;
     bool is_outside_past;
     bool is_over;
+    bool is_stopping; /* it is to return to run_forever() */
+    bool is_closed;
     char refusal[BZ_PY_REFUSAL_BYTES]; /* why the run is none; empty: it is one */
 };
 
@@ -141,7 +147,10 @@ extern struct bz_py_loop *bz_py_current;
  * such as KeyboardInterrupt. */
 bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo);
 
-/* Ends the run: no task, handle or timer of the loop does anything any more. */
+/* No handle or timer of the run's loops does anything any more. */
+void bz_py_loop_silence(struct bz_py_loop *root);
+
+/* Ends the run: silence, and the tasks are forgotten. */
 void bz_py_loop_end(struct bz_py_loop *loop);
 
 /* The first step of an eager task, which the interpreter makes while it creates the task. The task

@@ -155,7 +155,7 @@ static void object_dealloc(PyObject *self) {
  * how it works, and only the outer call is reported. */
 
 static const void **inside(const struct bz_py_object *object) {
-    return &object->loop->owners[bz_judge_running(bz_py_judge_of(object))].inside;
+    return &object->loop->root->owners[bz_judge_running(bz_py_judge_of(object))].inside;
 }
 
 static bool is_of(const struct bz_py_object *outer, const struct bz_py_object *inner) {

@@ -57,7 +57,7 @@ struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop) {
 
 bool bz_py_ready_add_due(struct bz_py_loop *loop) {
     struct bz_py_handle *timer;
-    while ((timer = bz_py_ready_timer(loop)) != NULL && timer->when_ns <= (int64_t)loop->now_ns) {
+    while ((timer = bz_py_ready_timer(loop)) != NULL && timer->when_ns <= (int64_t)loop->root->now_ns) {
         bool is_cancelled = timer->is_cancelled;
         loop->cancelled_timers -= is_cancelled;
         bool is_queued = bz_py_ready_push(loop, bz_py_timers_pop(loop));
@@ -202,7 +202,7 @@ static bool name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
         return false;
     }
     uint32_t owner = bz_judge_running(loop->judge);
-    struct bz_py_owner *counts = &loop->owners[owner];
+    struct bz_py_owner *counts = &loop->root->owners[owner];
     handle->name =
         (struct bz_ready){.owner = owner,
                           .nth = handle->is_timer ? ++counts->timers : ++counts->callbacks,
@@ -234,6 +234,11 @@ static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *cons
     handle->is_timer = when_ns != NULL;
     handle->when_ns = when_ns == NULL ? 0 : *when_ns;
     handle->reading = loop->readings;
+    if (loop->is_closed) {
+        PyErr_SetString(PyExc_RuntimeError, "Event loop is closed");
+        Py_DECREF(handle);
+        return NULL;
+    }
     if (loop->judge == NULL) { /* the run is over: nothing happens any more */
         bz_py_handle_drop(handle);
         return (PyObject *)handle;

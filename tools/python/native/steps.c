@@ -25,7 +25,7 @@ void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_s
 }
 
 void bz_py_loop_set_helper(struct bz_py_loop *loop, uint32_t task) {
-    loop->owners[task].is_helper = true;
+    loop->root->owners[task].is_helper = true;
     bz_judge_set_helper(loop->judge, task, true);
 }
 
@@ -38,7 +38,7 @@ uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *nam
         PyErr_SetString(PyExc_RuntimeError, "the run is over: no task can begin");
         return 0;
     }
-    if (!bz_py_loop_has_room(loop)) {
+    if (!bz_py_loop_has_room(loop->root)) {
         return 0;
     }
     uint32_t number = bz_judge_spawn(loop->judge, text, 0);
@@ -46,13 +46,13 @@ uint32_t bz_py_loop_spawn(struct bz_py_loop *loop, PyObject *task, PyObject *nam
         PyErr_SetString(PyExc_RuntimeError, "too many tasks");
         return 0;
     }
-    const struct bz_py_owner *creator = &loop->owners[bz_judge_running(loop->judge)];
+    const struct bz_py_owner *creator = &loop->root->owners[bz_judge_running(loop->judge)];
     if (creator->inside != NULL || creator->is_inner) { /* it belongs to the code under test */
-        loop->owners[number].is_inner = true;
+        loop->root->owners[number].is_inner = true;
         bz_py_loop_set_helper(loop, number);
     }
     Py_INCREF(task);
-    loop->tasks[loop->task_count++] = task;
+    loop->root->tasks[loop->root->task_count++] = task;
     return number;
 }
 
@@ -92,13 +92,13 @@ static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
     if (status == BZ_OK && task->goes_on) {
         is_ok = call_loop(loop, "_has_swallowed", self) && is_ok;
     }
-    if (task->number == 1) {
+    if (task->number == 1 && loop == loop->root) {
         is_ok = end_test(loop, self) && is_ok;
     }
     bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, status, 0);
     bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
     task->loop = NULL;
-    Py_CLEAR(loop->tasks[task->number - 1]);
+    Py_CLEAR(loop->root->tasks[task->number - 1]);
     return is_ok;
 }
 
@@ -145,7 +145,7 @@ static void drop_task(struct bz_py_loop *loop, struct bz_py_task *task) {
     bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, BZ_FAILED, 0);
     bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
     task->loop = NULL;
-    Py_CLEAR(loop->tasks[task->number - 1]);
+    Py_CLEAR(loop->root->tasks[task->number - 1]);
 }
 
 bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator,
@@ -155,7 +155,7 @@ bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t crea
         drop_task(loop, bz_py_task_of(self));
     }
     if (creator != 0) {
-        struct bz_py_task *task = bz_py_task_of(loop->tasks[creator - 1]);
+        struct bz_py_task *task = bz_py_task_of(loop->root->tasks[creator - 1]);
         bz_judge_event(loop->judge, BZ_EVENT_RESUME, creator, BZ_OK, ++task->steps);
     }
     return is_ok;
@@ -172,7 +172,9 @@ bool bz_py_is_interrupt(void) {
 /* An exception that no task has caught: the loop's handler decides, as in asyncio. */
 static bool hand_to_handler(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     PyObject *type, *value, *traceback;
-    if (bz_py_is_interrupt()) {
+    bool is_raised = loop != loop->root && (PyErr_ExceptionMatches(PyExc_SystemExit) ||
+                                            PyErr_ExceptionMatches(PyExc_KeyboardInterrupt));
+    if (is_raised || bz_py_is_interrupt()) {
         return false;
     }
     PyErr_Fetch(&type, &value, &traceback);
@@ -244,7 +246,7 @@ static bool strike(struct bz_py_loop *loop) {
     if (victim == 0) {
         return false;
     }
-    PyObject *task = loop->tasks[victim - 1];
+    PyObject *task = loop->root->tasks[victim - 1];
     PyObject *result = task == NULL ? NULL : PyObject_CallMethod(task, "cancel", NULL);
     if (result == NULL) {
         PyErr_WriteUnraisable(task); /* a future of the program's own refuses it */
@@ -257,17 +259,22 @@ static bool strike(struct bz_py_loop *loop) {
 }
 
 static void set_clock(struct bz_py_loop *loop, uint64_t now_ns) {
-    if (now_ns > loop->now_ns) {
-        loop->now_ns = now_ns;
+    if (now_ns > loop->root->now_ns) {
+        loop->root->now_ns = now_ns;
         bz_judge_clock(loop->judge, now_ns);
     }
+}
+
+/* The first task is the test, but those who call run_forever() say when it stops. */
+static bool is_test_on(const struct bz_py_loop *loop) {
+    return loop != loop->root || loop->tasks[0] != NULL;
 }
 
 /* The time of the next timer, if the clock may go there. Not after the end of the test: what is
  * left then, only time could end. */
 static bool find_time(const struct bz_py_loop *loop, uint64_t *when_ns) {
     const struct bz_py_handle *timer = bz_py_ready_timer(loop);
-    if (timer == NULL || timer->when_ns > (int64_t)BZ_TIME_MAX_NS || loop->tasks[0] == NULL) {
+    if (timer == NULL || timer->when_ns > (int64_t)BZ_TIME_MAX_NS || !is_test_on(loop)) {
         return false;
     }
     *when_ns = timer->when_ns < 0 ? 0 : (uint64_t)timer->when_ns;
@@ -276,8 +283,8 @@ static bool find_time(const struct bz_py_loop *loop, uint64_t *when_ns) {
 
 static void jump_clock(struct bz_py_loop *loop) {
     uint64_t when_ns;
-    if (find_time(loop, &when_ns) && when_ns > loop->now_ns &&
-        bz_judge_jump(loop->judge, when_ns - loop->now_ns)) {
+    if (find_time(loop, &when_ns) && when_ns > loop->root->now_ns &&
+        bz_judge_jump(loop->judge, when_ns - loop->root->now_ns)) {
         set_clock(loop, when_ns);
     }
 }
@@ -320,7 +327,7 @@ static bool is_newer(const struct bz_py_loop *loop) {
 
 static bool timer_is_due(const struct bz_py_loop *loop) {
     const struct bz_py_handle *timer = bz_py_ready_timer(loop);
-    return timer != NULL && timer->when_ns <= (int64_t)loop->now_ns;
+    return timer != NULL && timer->when_ns <= (int64_t)loop->root->now_ns;
 }
 
 static bool begin_turn(struct bz_py_loop *loop) {
@@ -363,7 +370,7 @@ static bool prepare_fifo(struct bz_py_loop *loop) {
         if (loop->turn_left > 0) {
             return true;
         }
-        if (!begin_turn(loop)) {
+        if (loop->is_stopping || !begin_turn(loop)) {
             return false;
         }
     }
@@ -371,11 +378,11 @@ static bool prepare_fifo(struct bz_py_loop *loop) {
 
 /* After the test, what cannot end soon is left behind. */
 static bool goes_on(struct bz_py_loop *loop) {
-    if (loop->is_over || loop->refusal[0] != '\0' || !bz_judge_goes_on(loop->judge)) {
+    if (loop->is_over || loop->root->refusal[0] != '\0' || !bz_judge_goes_on(loop->judge)) {
         return false;
     }
-    if (loop->tasks[0] != NULL) {
-        return true;
+    if (is_test_on(loop)) {
+        return !loop->is_stopping || loop->turn_left > 0;
     }
     bool is_left = bz_judge_unfinished(loop->judge) > 0 || bz_py_callback_is_ready(loop);
     return is_left && loop->steps_after++ < STEPS_AFTER_MAX;
@@ -392,6 +399,7 @@ bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo) {
     loop->is_over = false;
     loop->is_fifo = is_fifo;
     loop->is_outside_past = true;
+    loop->turn_left = loop->is_stopping ? loop->count : 0;
     bz_judge_end_step(loop->judge); /* for the events of the set-up */
     while (goes_on(loop)) {
         if (!(is_fifo ? prepare_fifo(loop) : prepare_any(loop))) {

@@ -1,0 +1,239 @@
+"""suite_test.py FOLDER: `pytest --buzzer`, with suites that know nothing of Buzzer."""
+import importlib.util
+import sys
+import unittest
+
+import support
+from support import write
+
+NEEDED = ("pytest", "pytest_asyncio", "anyio", "aiohttp")
+LACKING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+if LACKING:
+    print(f"not installed: {', '.join(LACKING)}")
+    sys.exit(77)
+
+
+class Suites(support.Case):
+    def pytest(self, *words, code=0, buzzer="--buzzer=10"):
+        return self.call("-q", "-p", "buzzer.pytest_plugin", "-p", "no:cacheprovider", *words,
+                         *([buzzer] if buzzer else []), module="pytest", code=code)[0]
+
+    def test_each_runner(self):
+        """Each runs under Buzzer's loop, and passes with and without."""
+        write("test_pytest_asyncio.py", """
+            import asyncio, pytest, pytest_asyncio
+
+            pytestmark = pytest.mark.asyncio
+
+            @pytest_asyncio.fixture
+            async def queue():
+                queue = asyncio.Queue()
+                await queue.put(1)
+                yield queue
+                await queue.join()
+
+            @pytest.mark.parametrize("n", [1, 2])
+            async def test_fixture(queue, n, event_loop):
+                assert asyncio.get_running_loop() is event_loop
+                assert await queue.get() == 1
+                await asyncio.sleep(3600)
+                queue.task_done()
+
+            class TestGroup:
+                count = 0
+
+                async def test_method(self, tmp_path):
+                    self.count += 1
+                    assert self.count == 1
+        """)
+        write("test_anyio.py", """
+            import anyio, asyncio, pytest
+
+            pytestmark = pytest.mark.anyio
+            MADE = []
+
+            @pytest.fixture(scope="module")
+            def anyio_backend():
+                return "asyncio"
+
+            @pytest.fixture(scope="module")
+            async def lock(anyio_backend):
+                MADE.append(1)
+                yield anyio.Lock()
+                MADE.pop()
+
+            async def test_lock(lock):
+                assert MADE == [1]
+                async with anyio.create_task_group() as group:
+                    for _ in range(3):
+                        group.start_soon(hold, lock)
+
+            async def hold(lock):
+                async with lock:
+                    await anyio.sleep(60)
+        """)
+        write("aiohttp_test.py", """
+            import asyncio
+
+            async def test_loop(loop):
+                await asyncio.sleep(3600)
+                assert asyncio.get_running_loop() is loop
+        """)
+        write("test_unittest.py", """
+            import asyncio, unittest
+
+            class Tests(unittest.IsolatedAsyncioTestCase):
+                made = 0
+
+                @classmethod
+                def setUpClass(cls):
+                    cls.made += 1
+
+                def setUp(self):
+                    self.lock = asyncio.Lock()
+
+                async def asyncSetUp(self):
+                    await self.lock.acquire()
+
+                async def asyncTearDown(self):
+                    self.lock.release()
+
+                async def test_sleeps(self):
+                    await asyncio.sleep(3600)
+                    self.assertTrue(self.lock.locked())
+                    self.assertEqual(self.made, 1)
+
+                def test_plain(self):
+                    self.assertTrue(self.lock.locked())
+        """)
+        write("test_sync.py", """
+            import asyncio
+
+            def test_run():
+                async def main():
+                    await asyncio.sleep(3600)
+                    return 3
+                for _ in range(2):
+                    assert asyncio.run(main()) == 3
+        """)
+        self.assertIn("7 passed", self.pytest("--buzzer-sync", "--ignore=aiohttp_test.py"))
+        self.assertIn("7 passed", self.pytest("--buzzer-sync", "--buzzer-order", "any",
+                                              "--ignore=aiohttp_test.py"))
+        self.assertIn("1 passed", self.pytest("-p", "aiohttp.pytest_plugin", "--buzzer",
+                                              "aiohttp_test.py", buzzer=None))
+
+    BAD = """
+        import asyncio, logging, pytest
+
+        pytestmark = pytest.mark.asyncio
+
+        async def test_assert(caplog, capsys):
+            logging.warning("a line of the log")
+            print("printed")
+            x = 2
+            await asyncio.sleep(0)
+            assert x == 3
+
+        async def test_deadlock():
+            lock = asyncio.Lock()
+            async with lock:
+                await lock.acquire()
+
+        async def test_lost():
+            queue = asyncio.Queue()
+            async def get():
+                await queue.get()
+            task = asyncio.create_task(get())
+            await asyncio.sleep(0)
+            queue._getters.clear()
+            queue.put_nowait(1)
+            await task
+    """
+
+    def test_failures(self):
+        write("test_bad.py", self.BAD)
+        output = self.pytest("--junitxml=all.xml", code=1)
+        self.assertIn("3 failed", output)
+        with open("all.xml", encoding="utf-8") as file:
+            document = file.read()
+        for part in ("assert x == 3", "assert 2 == 3", "a line of the log",
+                     "Captured stdout call", "violation: deadlock", "'lock' is held by Task-1",
+                     "violation: lost-wakeup"):
+            self.assertIn(part, output)
+            self.assertIn(part.split("'")[0], document)
+        for part in ("pytest_suite.py", "RunIsOver", "Traceback"):
+            self.assertNotIn(part, output)
+        command = next(line for line in output.splitlines() if "--buzzer-replay 'test_bad.py/test_a"
+                       in line).split(" ", 2)[2].strip()
+        self.assertTrue(command.startswith("python3 -m pytest test_bad.py::test_assert --buzzer "))
+        token = command.rpartition(" ")[2].strip("'")
+        output = self.pytest("test_bad.py::test_assert", "--buzzer-replay", token, code=1)
+        for part in ("replay matched", "assert 2 == 3", "a line of the log"):
+            self.assertIn(part, output)
+        self.assertIn("replay matched", self.call("replay", token)[0])
+        self.assertIn("To run it: python3 -m pytest test_bad.py::test_assert --buzzer",
+                      self.call("run", "test_bad.py::test_assert", code=2)[1])
+
+    def test_outcomes(self):
+        """A test that skips itself, fails as expected, or is refused."""
+        write("test_outcomes.py", """
+            import asyncio, pytest, threading
+
+            pytestmark = pytest.mark.asyncio
+
+            async def test_skips():
+                pytest.skip("not today")
+
+            @pytest.mark.xfail
+            async def test_expected():
+                assert False
+
+            async def test_xfails():
+                pytest.xfail("known")
+
+            @pytest.mark.xfail(strict=True)
+            async def test_passes():
+                pass
+
+            async def test_thread():
+                threading.Thread(target=print).start()
+        """)
+        output = self.pytest("-rsx", code=1)
+        self.assertIn("1 failed, 2 skipped, 2 xfailed", output)
+        for part in ("not today", "known", "XPASS(strict)", "Buzzer refuses it: a thread"):
+            self.assertIn(part, output)
+
+    def test_cancels(self):
+        """They strike the tasks that the test creates, or some of them."""
+        write("test_cancel.py", """
+            import asyncio, pytest
+
+            async def fragile(lock):
+                await lock.acquire()
+                await asyncio.sleep(0)
+                lock.release()
+
+            async def sturdy(lock):
+                async with lock:
+                    await asyncio.sleep(0)
+
+            @pytest.mark.asyncio
+            async def test_lock():
+                lock = asyncio.Lock()
+                tasks = [asyncio.create_task(work(lock)) for work in (fragile, sturdy, sturdy)]
+                await asyncio.wait(tasks)
+        """)
+        self.assertIn("1 passed", self.pytest(buzzer="--buzzer=100"))
+        words = ("--buzzer-cancels", "1")
+        self.assertIn("is cancelled while holding", self.pytest(*words, buzzer="--buzzer=100",
+                                                                code=1))
+        self.assertIn("1 passed", self.pytest(*words, "--buzzer-targets", "sturdy",
+                                              "-p", "no:randomly", buzzer="--buzzer=100"))
+
+    def test_watch_is_a_choice(self):
+        write("test_watch.py", self.BAD)
+        self.assertIn("violation: deadlock", self.pytest("-k", "lost", "--buzzer-no-watch", code=1))
+
+
+if __name__ == "__main__":
+    unittest.main()
