@@ -57,7 +57,8 @@ struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop) {
 
 bool bz_py_ready_add_due(struct bz_py_loop *loop) {
     struct bz_py_handle *timer;
-    while ((timer = bz_py_ready_timer(loop)) != NULL && timer->when_ns <= (int64_t)loop->root->now_ns) {
+    while ((timer = bz_py_ready_timer(loop)) != NULL &&
+           timer->when_ns <= (int64_t)loop->root->now_ns) {
         bool is_cancelled = timer->is_cancelled;
         loop->cancelled_timers -= is_cancelled;
         bool is_queued = bz_py_ready_push(loop, bz_py_timers_pop(loop));
