@@ -30,7 +30,8 @@ bool bz_lack_is_said(const char *message);
 
 /* Ends the process. Calls the handler, which must not return, with the sentence of bz_lack_text().
  * Without one, the sentence goes to stderr, and the process aborts. */
-__attribute__((noreturn, cold)) void bz_lack_stop(const char *resource, const char *purpose);
+__attribute__((__noreturn__, __cold__)) void bz_lack_stop(const char *resource,
+                                                          const char *purpose);
 
 /* Set once, before the first thread starts; again by a child process that reports otherwise. */
 typedef void bz_lack_fn(const char *sentence);

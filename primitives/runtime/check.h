@@ -18,8 +18,8 @@ BZ_BEGIN_DECLS
     } while (0)
 
 /* Prints the condition and its place to stderr, and aborts. */
-__attribute__((noreturn, cold)) void bz_check_failed(const char *condition, const char *file,
-                                                     int line);
+__attribute__((__noreturn__, __cold__)) void bz_check_failed(const char *condition,
+                                                             const char *file, int line);
 
 BZ_END_DECLS
 

@@ -27,7 +27,7 @@ enum bz_status {
 const char *bz_status_name(enum bz_status status);
 
 /* A caller that drops a status loses a cancellation: the compiler warns. */
-#define BZ_MUST_USE __attribute__((warn_unused_result))
+#define BZ_MUST_USE __attribute__((__warn_unused_result__))
 
 BZ_END_DECLS
 

@@ -46,7 +46,7 @@ enum bz_status bz_sut_permits_init(struct bz_sut_permits *sut, struct bz_world *
 enum bz_status bz_sut_acquire_apart(struct bz_sut_permits *sut) BZ_MUST_USE;
 enum bz_status bz_sut_release_apart(struct bz_sut_permits *sut) BZ_MUST_USE;
 
-static inline __attribute__((always_inline)) BZ_MUST_USE enum bz_status
+static inline __attribute__((__always_inline__)) BZ_MUST_USE enum bz_status
 bz_sut_acquire(struct bz_sut_permits *sut) {
     if (__builtin_expect(sut->world->is_searched, 0)) {
         return bz_sut_acquire_apart(sut);
@@ -57,7 +57,7 @@ bz_sut_acquire(struct bz_sut_permits *sut) {
     return status;
 }
 
-static inline __attribute__((always_inline)) BZ_MUST_USE enum bz_status
+static inline __attribute__((__always_inline__)) BZ_MUST_USE enum bz_status
 bz_sut_release(struct bz_sut_permits *sut) {
     if (__builtin_expect(sut->world->is_searched, 0)) {
         return bz_sut_release_apart(sut);

@@ -47,7 +47,8 @@ struct bz_scenario_plugin {
 
 #define BZ_SCENARIO_PLUGIN_SYMBOL "bz_scenario_plugin"
 
-extern __attribute__((visibility("default"))) const struct bz_scenario_plugin bz_scenario_plugin;
+extern __attribute__((__visibility__("default")))
+const struct bz_scenario_plugin bz_scenario_plugin;
 
 /* Defines the table, from pointers to the scenarios. For use once in a plug-in, outside of
  * functions. */

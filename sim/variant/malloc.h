@@ -26,7 +26,7 @@
 BZ_BEGIN_DECLS
 
 /* Private: one for all files of a plug-in. Its former value does not matter. */
-__attribute__((weak, visibility("hidden"))) struct bz_mem *bz_malloc_mem;
+__attribute__((__weak__, __visibility__("hidden"))) struct bz_mem *bz_malloc_mem;
 
 /* Blocks come from the arena of this loop, until the next call. */
 static inline void bz_malloc_from(struct bz_loop *loop) {

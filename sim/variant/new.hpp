@@ -62,7 +62,7 @@ inline char *bz_new_exception(std::size_t bytes) noexcept {
     return static_cast<char *>(std::memset(block, 0, all));
 }
 
-extern "C" __attribute__((visibility("default"))) bz_mem **bz_exceptions_mem() noexcept {
+extern "C" __attribute__((__visibility__("default"))) bz_mem **bz_exceptions_mem() noexcept {
     return &bz_malloc_mem;
 }
 

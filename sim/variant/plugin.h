@@ -44,7 +44,7 @@ struct bz_plugin {
 #define BZ_PLUGIN_SYMBOL "bz_plugin"
 #define BZ_EXCEPTIONS_SYMBOL "bz_exceptions_mem" /* of new.hpp */
 
-extern __attribute__((visibility("default"))) const struct bz_plugin bz_plugin;
+extern __attribute__((__visibility__("default"))) const struct bz_plugin bz_plugin;
 
 /* Defines the table, from pointers to the variants. For use once in a plug-in, outside of
  * functions. */
