@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "sim/choice/strategy.h"
+#include "sim/program/replay.h"
 #include "sim/program/token.h"
 #include "sim/session/job.h"
 #include "tools/cli/cli.h"
@@ -23,10 +24,12 @@
 #include "tools/plugin/plugins.h"
 #include "tools/report/report.h"
 #include "tools/report/text_output.h"
+#include "tools/story/timeline.h"
 #include "traces/lack.h"
 
 #define RUNS_MAX UINT64_C(1000000000)
 #define FAULTS_MAX 64u
+#define STORY_ROWS_MAX 12u
 
 /* The topics of the contract, in the order of the report. */
 enum topic {
@@ -400,6 +403,22 @@ static const char *token_of(const struct fault *fault, char *token, size_t token
     return bz_token_format(&fault->program, fault->seed, fault->digest, token, token_bytes);
 }
 
+/* How it comes to that: not of runs that differ when they are repeated. */
+static void print_story(struct bz_wrap *wrap, const struct fault *fault) {
+    struct bz_trace trace;
+    struct bz_replay_report report;
+    bz_trace_init(&trace);
+    if (fault->topic != TOPIC_DETERMINISM &&
+        bz_record(&fault->program, fault->seed, &trace, &report) && trace.verdict.oracle != NULL) {
+        struct bz_timeline timeline;
+        bz_timeline_init(&timeline, &trace);
+        bz_timeline_limit(&timeline, STORY_ROWS_MAX);
+        bz_timeline_print(&timeline, wrap, false);
+        bz_timeline_fini(&timeline);
+    }
+    bz_trace_fini(&trace);
+}
+
 static void print_fault(const struct check_plugin *command, struct bz_wrap *wrap,
                         const struct fault *fault) {
     char token[BZ_TOKEN_BYTES];
@@ -412,6 +431,7 @@ static void print_fault(const struct check_plugin *command, struct bz_wrap *wrap
         bz_wrap_print(wrap, "      ", fault->meaning, 6, BZ_COLOUR_NONE);
     }
     if (fault->oracle != NULL) {
+        print_story(wrap, fault);
         printf("      %s replay --plugin %s", bz_caller.program,
                bz_cli_quoted(command->file[0], quoted, sizeof quoted));
         printf(" %s\n", bz_cli_quoted(token_of(fault, token, sizeof token), quoted, sizeof quoted));

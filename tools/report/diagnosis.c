@@ -180,6 +180,16 @@ static void print_command(const struct bz_diagnosis *diagnosis, struct bz_wrap *
     bz_text_fini(&text);
 }
 
+/* True if `replay --gdb` shows where the process ends: not of a test in Python. */
+static bool has_debugger(const struct bz_trace *trace) {
+    const char *oracle = bz_or(trace->verdict.oracle, "");
+    const struct bz_scenario *scenario =
+        trace->scenario == NULL ? NULL : bz_catalog_scenario(&bz_cli_catalog, trace->scenario);
+    return scenario != NULL && scenario->runtime == NULL &&
+           strcmp(bz_caller.replay, "buzzer replay") == 0 &&
+           (strcmp(oracle, "crash") == 0 || strcmp(oracle, "stack-overflow") == 0);
+}
+
 /* Lines that are copied as a whole: they may be longer. */
 static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wrap) {
     const char *token = diagnosis->token;
@@ -191,6 +201,9 @@ static void print_foot(const struct bz_diagnosis *diagnosis, struct bz_wrap *wra
     }
     if (token != NULL) {
         print_command(diagnosis, wrap, "replay  ", bz_caller.replay);
+    }
+    if (token != NULL && has_debugger(diagnosis->trace)) {
+        print_command(diagnosis, wrap, "where   ", "buzzer replay --gdb");
     }
     if (token != NULL && diagnosis->is_interrupted) {
         char command[128];

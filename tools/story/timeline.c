@@ -48,8 +48,7 @@ static void widen(unsigned *columns, size_t needed, unsigned most) {
     *columns = needed > most ? most : needed > *columns ? (unsigned)needed : *columns;
 }
 
-/* So many causes are shown that the rows are not too many. */
-static void limit_distance(struct bz_timeline *timeline) {
+void bz_timeline_limit(struct bz_timeline *timeline, size_t rows_max) {
     const struct bz_story *story = &timeline->story;
     uint32_t *rows = bz_lack_new(story->line_count + 1, sizeof *rows, "a diagnosis");
     for (size_t line = 0; line < story->line_count; line = end_of_row(story, line)) {
@@ -62,7 +61,7 @@ static void limit_distance(struct bz_timeline *timeline) {
     timeline->distance_max = 0;
     for (uint32_t distance = 0; distance <= story->line_count; distance++) {
         shown += rows[distance];
-        if (shown > CAUSE_ROWS_MAX && distance > 0) {
+        if (shown > rows_max && distance > 0) {
             break;
         }
         timeline->distance_max = distance;
@@ -85,7 +84,7 @@ void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace
                   bz_trace_task_name(timeline->trace, task_of_row(story, line, end), "loop")),
               TASK_COLUMNS_MAX);
     }
-    limit_distance(timeline);
+    bz_timeline_limit(timeline, CAUSE_ROWS_MAX);
 }
 
 void bz_timeline_fini(struct bz_timeline *timeline) {

@@ -31,6 +31,9 @@ struct bz_timeline {
 void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace);
 void bz_timeline_fini(struct bz_timeline *timeline);
 
+/* Of the causes of the violation, the nearest are shown, in about so many rows [100]. */
+void bz_timeline_limit(struct bz_timeline *timeline, size_t rows_max);
+
 /* Prints the rows up to the violation. `is_whole`: all of them, and what the steps between them do.
  * Otherwise those that the violation depends on, and how many were left out. */
 void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool is_whole);
