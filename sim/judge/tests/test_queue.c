@@ -109,7 +109,7 @@ Test(queue, timelines) {
          "item-once 4: after the get of a, which returned 'cancelled', 'items' has 0 items instead "
          "of 1"},
         {"", &bz_variant_zoo_q_handoff_lost, "queue fifo 0; a: get; b: put; a b !a a",
-         "item-once 4: has 0 items instead of 1"},
+         "item-once 4: has 0 items instead of 1; an item was promised to it before the cancel"},
         {"item-once/fires_at_a_second_delivery", &repeats,
          "queue fifo 0; a: put; b: get yield get; a b b",
          "item-once 3: item 1 of 'items' was delivered a second time"},
@@ -119,7 +119,7 @@ Test(queue, timelines) {
         {"item-once/fires_at_the_put_that_fails_and_leaves_an_item", &bz_variant_zoo_q_ghost_put,
          "queue fifo 1; a: put; b: ~put; c: get; a b c !b b",
          "item-once 5: after the put of b, which returned 'cancelled', 'items' has 1 item instead "
-         "of 0"},
+         "of 0; a slot was promised to it before the cancel"},
         {"item-once/fires_at_the_get_that_fails_and_leaves_its_item_twice",
          &bz_variant_zoo_q_putback_dup, "queue fifo 0; a-b: get; c: put; a b c !a a",
          "item-once 5: after the get of a, which returned 'cancelled', 'items' has 2 items instead "

@@ -122,6 +122,10 @@ Test(safety, timelines) {
          "misuse 2: b released 'table', which nobody held"},
         {"", &bz_variant_zoo_tw_overrelease, "bounded 1; a: yield; b: acquire release release; a b",
          "misuse 2: b released 'table', which nobody held"},
+        {"misuse/names_the_task_that_the_lock_was_promised_to", &unbounded,
+         "lock 1; a: acquire yield release; b: acquire release; c: yield release; a b c a c",
+         "misuse 5: c released 'table', which nobody held, and was not refused; it was promised to "
+         "b, which was woken and has not resumed"},
         {"misuse/is_silent_for_plain_semaphores_for_refusals_and_without_the_claim",
          &bz_variant_buzzer, "semaphore 1; a: yield; b: acquire release release; a b"},
         {"", &bz_variant_buzzer,

@@ -60,9 +60,13 @@ static inline void misuse_judges(struct bz_judge *judge, const struct bz_moment 
     uint32_t task = is_release ? object->over_released_by : moment->task;
     const struct bz_task_label name = bz_task_label(judge, task);
     if (is_release) {
+        uint32_t promised = bz_shadow_newest_woken(&judge->shadow, object);
         bz_judge_violate(judge, "misuse", task, moment->object,
-                         "%s released '%s', which nobody held, and was not refused", name.text,
-                         bz_judge_label(judge, moment->object).text);
+                         "%s released '%s', which nobody held, and was not refused%s%s%s",
+                         name.text, bz_judge_label(judge, moment->object).text,
+                         promised == 0 ? "" : "; it was promised to ",
+                         promised == 0 ? "" : bz_task_label(judge, promised).text,
+                         promised == 0 ? "" : ", which was woken and has not resumed");
     } else {
         bz_judge_violate(judge, "misuse", task, moment->object,
                          "%s got '%s' from %s'%s', although %s", name.text,

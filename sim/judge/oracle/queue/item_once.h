@@ -61,12 +61,19 @@ static inline void item_once_judges(struct bz_judge *judge, const struct bz_mome
         return;
     }
     uint64_t size = moment->queue->size(moment->queue->instance);
-    bz_judge_violate(
-        judge, "item-once", moment->task, moment->object,
-        "after the %s of %s, which returned '%s', '%s' has %" PRIu64 " item%s instead of %" PRId64,
-        bz_op_name((enum bz_op)moment->numbers[0]), bz_task_label(judge, moment->task).text,
-        bz_status_word(moment->status), queue_name.text, size, bz_plural(size),
-        (int64_t)size - item_once_surplus(moment->queue));
+    bool is_get = moment->numbers[0] == BZ_OP_GET;
+    bool was_promised =
+        moment->status == BZ_CANCELLED && judge->shadow.tasks[moment->task].was_granted;
+    bz_judge_violate(judge, "item-once", moment->task, moment->object,
+                     "after the %s of %s, which returned '%s', '%s' has %" PRIu64
+                     " item%s instead of %" PRId64 "%s",
+                     bz_op_name((enum bz_op)moment->numbers[0]),
+                     bz_task_label(judge, moment->task).text, bz_status_word(moment->status),
+                     queue_name.text, size, bz_plural(size),
+                     (int64_t)size - item_once_surplus(moment->queue),
+                     !was_promised ? ""
+                     : is_get      ? "; an item was promised to it before the cancel"
+                                   : "; a slot was promised to it before the cancel");
 }
 
 #endif
