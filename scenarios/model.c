@@ -15,6 +15,8 @@
  * refuse that, and nothing may change.
  *
  * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/timer.h"
@@ -63,8 +65,6 @@ struct client {
     bool is_inside;
     bool is_requested; /* the history knows that its cancel was requested */
     bool keeps;        /* what it holds, until nothing can run */
-    bool has_taken;    /* its last call was completed, and not refused */
-    int64_t answer;    /* of its last call */
     struct bz_future leave;
     uint64_t owed; /* operations that it must give back, as bits */
     int64_t (*owed_arguments)[BZ_MODEL_ARGUMENTS_MAX]; /* by operation */
@@ -79,7 +79,6 @@ struct scene {
     struct bz_timer closer;
     uint32_t client_count;
     enum bz_primitive primitive;
-    uint32_t refusals;               /* statuses that are answers, as bits */
     int64_t fresh;                   /* arguments given out so far */
     int64_t room;                    /* items that may be put besides those that are there */
     uint64_t noted_ns;               /* the time that the history knows */
@@ -138,8 +137,8 @@ static void note_end(struct client *client, enum bz_status status, int64_t answe
     struct scene *scene = client->scene;
     note_time(scene);
     note_requests(scene);
+    bz_history_at_step(scene->history, bz_judge_steps(scene->base.world->judge));
     client->is_inside = false;
-    client->answer = answer;
     report(scene, status == BZ_OK ? bz_history_return(scene->history, client->number, answer)
                                   : bz_history_cancelled(scene->history, client->number));
 }
@@ -152,28 +151,62 @@ static void note_end(struct client *client, enum bz_status status, int64_t answe
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static enum bz_status call(struct client *client, uint32_t op, const int64_t *arguments) {
+/* The call in the story of a run; after its end with the answer, if it has one. */
+static void say_call(const struct scene *scene, uint32_t op, const int64_t *arguments,
+                     const int64_t *answer) {
+    char text[BZ_SAID_BYTES];
+    bz_model_call_text(&scene->modelled.model, op, arguments, text, sizeof text);
+    size_t used = strlen(text);
+    if (answer != NULL && (*answer != 0 || scene->modelled.model.ops[op].zero_refuses)) {
+        snprintf(text + used, sizeof text - used, " = %" PRId64, *answer);
+    }
+    bz_judge_say(scene->base.world->judge, text);
+}
+
+/* Who gives back finds it in the place of the argument that the implementation has chosen. */
+static void keep_answer(const struct bz_model_op *op, int64_t *arguments, int64_t answer) {
+    for (uint32_t index = 0; index < op->argument_count; index++) {
+        arguments[index] = op->arguments[index].is_chosen ? answer : arguments[index];
+    }
+}
+
+/* *has_taken: it was completed, and not refused. */
+static enum bz_status call(struct client *client, uint32_t op, int64_t *arguments,
+                           bool *has_taken) {
     struct scene *scene = client->scene;
     struct bz_judge *judge = scene->base.world->judge;
     const struct bz_model_op *description = &scene->modelled.model.ops[op];
     enum bz_op word = (enum bz_op)scene->words[op];
+    uint32_t refusals = scene->primitive == BZ_PRIMITIVE_MODELLED ? REFUSALS : 0;
     int64_t answer = 0;
     note_time(scene); /* of those that are inside already */
     client->op = op;
     client->is_inside = true;
     client->is_requested = false;
+    bz_history_at_step(scene->history, bz_judge_steps(judge));
     report(scene, bz_history_call(scene->history, client->number, op, arguments));
+    bool is_recorded = bz_judge_is_recorded(judge);
+    if (is_recorded) {
+        say_call(scene, op, arguments, NULL);
+    }
     bz_judge_opaque_begin(judge, scene->sut.object, word,
                           description->argument_count > 0 ? (uint32_t)arguments[0] : 0);
     bz_sut_may_wait(scene->base.world);
     scene->room -= word == BZ_OP_PUT;
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
     scene->room += status == BZ_OK ? word == BZ_OP_GET : word == BZ_OP_PUT;
-    bz_judge_opaque_end(judge, scene->sut.object, word, status, scene->refusals);
+    if (is_recorded) {
+        say_call(scene, op, arguments, status == BZ_OK ? &answer : NULL);
+    }
+    bz_judge_opaque_end(judge, scene->sut.object, word, status, refusals);
+    bz_judge_say(judge, NULL);
     bool is_refused =
-        (unsigned)status < BZ_STATUS_COUNT && (scene->refusals >> (unsigned)status & 1u) != 0;
+        (unsigned)status < BZ_STATUS_COUNT && (refusals >> (unsigned)status & 1u) != 0;
     note_end(client, is_refused ? BZ_OK : status, is_refused ? -(int64_t)status : answer);
-    client->has_taken = status == BZ_OK && (answer != 0 || !description->zero_refuses);
+    *has_taken = status == BZ_OK && (answer != 0 || !description->zero_refuses);
+    if (*has_taken) {
+        keep_answer(description, arguments, answer);
+    }
     return is_refused ? BZ_OK : status;
 }
 
@@ -237,7 +270,8 @@ static uint32_t giver_of(const struct bz_model *model, uint32_t op) {
 static enum bz_status give_back(struct client *client, uint32_t op) {
     uint32_t owed = client->scene->modelled.model.ops[op].gives_back - 1;
     client->owed &= ~(UINT64_C(1) << owed);
-    return call(client, op, client->owed_arguments[owed]);
+    bool has_taken;
+    return call(client, op, client->owed_arguments[owed], &has_taken);
 }
 
 /* The operations that would give back what no task holds, if the variant claims to refuse that. Any
@@ -264,6 +298,9 @@ static enum bz_status call_misuse(struct client *client, uint64_t set) {
     int64_t answer = 0;
     uint32_t op = draw_one(scene, set, "misuse-operation");
     draw_arguments(scene, op, client->owed_arguments, arguments);
+    if (bz_judge_is_recorded(judge)) {
+        say_call(scene, op, arguments, NULL);
+    }
     bz_judge_opaque_begin(judge, scene->sut.object, (enum bz_op)scene->words[op], 0);
     bz_sut_may_wait(scene->base.world);
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
@@ -278,13 +315,6 @@ static enum bz_status call_misuse(struct client *client, uint64_t set) {
                          scene->modelled.model.name);
     }
     return is_cancelled ? status : BZ_OK;
-}
-
-/* Who gives back finds it in the place of the argument that the implementation has chosen. */
-static void keep_answer(const struct bz_model_op *op, int64_t *arguments, int64_t answer) {
-    for (uint32_t index = 0; index < op->argument_count; index++) {
-        arguments[index] = op->arguments[index].is_chosen ? answer : arguments[index];
-    }
 }
 
 static enum bz_status call_drawn(struct client *client) {
@@ -304,10 +334,10 @@ static enum bz_status call_drawn(struct client *client) {
     }
     int64_t *arguments = client->owed_arguments[op];
     draw_arguments(scene, op, client->owed_arguments, arguments);
-    enum bz_status status = call(client, op, arguments);
-    if (client->has_taken && giver_of(model, op) < model->op_count) {
+    bool has_taken;
+    enum bz_status status = call(client, op, arguments, &has_taken);
+    if (has_taken && giver_of(model, op) < model->op_count) {
         client->owed |= UINT64_C(1) << op;
-        keep_answer(&model->ops[op], arguments, client->answer);
     }
     return status;
 }
@@ -450,7 +480,6 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
                       : INT64_MAX / 2;
     scene->client_count = count;
     scene->primitive = args->primitive;
-    scene->refusals = args->primitive == BZ_PRIMITIVE_MODELLED ? REFUSALS : 0;
     scene->noted_ns = bz_loop_now_ns(world->loop);
     scene->tasks = bz_world_alloc(world, count * sizeof scene->tasks[0]);
     bool is_modelled = bz_modelled_init(

@@ -76,7 +76,8 @@ static bool are_choices_sound(const struct bz_tape *tape) {
 static bool is_event_sound(const struct bz_logged_event *logged) {
     const struct bz_event *event = &logged->event;
     return bz_event_name(event->kind) != NULL && event->op < BZ_OP_COUNT &&
-           event->window < BZ_WINDOW_COUNT && is_text(logged->where, NAME_BYTES_MAX);
+           event->window < BZ_WINDOW_COUNT && is_text(logged->where, NAME_BYTES_MAX) &&
+           is_text(logged->said, sizeof logged->said);
 }
 
 struct reader {

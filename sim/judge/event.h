@@ -23,6 +23,8 @@ struct bz_event {
     uint32_t arg;
 };
 
+#define BZ_SAID_BYTES 64u
+
 /* An event with the step and the time at which it happened. */
 struct bz_logged_event {
     uint64_t time_ns;
@@ -30,6 +32,7 @@ struct bz_logged_event {
     struct bz_event event;
     uint64_t held;     /* see struct bz_trace_event; UINT64_MAX: it says nothing */
     const char *where; /* of a suspend: the line of the program; of a draw: what it came to; NULL */
+    char said[BZ_SAID_BYTES]; /* of a call or a return: the operation in the program's words; "" */
 };
 
 /* Where logged events go. */

@@ -102,6 +102,7 @@ struct bz_judge {
     uint32_t progress_step; /* the last step in which an operation returned or a task ended */
     struct bz_event_sink *sink;
     const char *where;         /* of the next suspend */
+    char said[BZ_SAID_BYTES];  /* of the next call or return */
     struct bz_refusal refused; /* the first of this step that holds, or the last */
     struct bz_debt debt;
     uint64_t seed;

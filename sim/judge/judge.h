@@ -250,6 +250,11 @@ void bz_judge_where(struct bz_judge *judge, const char *where);
  * event of the last one, for the trace alone. It outlives the run and its record. */
 void bz_judge_say_draw(struct bz_judge *judge, const char *text);
 
+/* The operation that begins next, or has just ended, in the words of the program: "acquire(2)". Of
+ * the event of its call or its return, for the trace alone; copied, and cut to BZ_SAID_BYTES. NULL:
+ * no words. */
+void bz_judge_say(struct bz_judge *judge, const char *text);
+
 /* The clock advances, before the step that it belongs to. It never goes back; at most
  * BZ_TIME_MAX_NS. */
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);
@@ -265,7 +270,7 @@ void bz_judge_note(struct bz_judge *judge, uint32_t number);
 /* Reports a violation of `oracle`: `assertion` for the program's own checks. The first violation of
  * a run is its verdict. */
 void bz_judge_violate(struct bz_judge *judge, const char *oracle, uint32_t task, uint32_t object,
-                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+                      const char *format, ...) __attribute__((__format__(__printf__, 5, 6)));
 
 /* After every step: the oracles judge the objects of the step. */
 void bz_judge_end_step(struct bz_judge *judge);
@@ -290,7 +295,7 @@ void bz_judge_lacks(struct bz_judge *judge, const char *resource, const char *pu
 
 /* Replaces the verdict of a finished run, for an oracle that compares several runs. */
 void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((__format__(__printf__, 3, 4)));
 
 /* The code under test has ended the process that made the run: it crashed, hung or exited there.
  * The judge's memory is shared with child processes, so the run may be in a child of the process

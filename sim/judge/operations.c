@@ -49,6 +49,9 @@ __attribute__((noinline, cold)) void bz_judge_show(struct bz_judge *judge, uint6
     if (event.kind == BZ_EVENT_SUSPEND) {
         logged.where = judge->where;
         judge->where = NULL;
+    } else if (event.kind == BZ_EVENT_CALL || event.kind == BZ_EVENT_RETURN) {
+        memcpy(logged.said, judge->said, sizeof logged.said);
+        judge->said[0] = '\0';
     }
     judge->sink->event(judge->sink, &logged);
 }

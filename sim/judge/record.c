@@ -209,6 +209,9 @@ static void on_event(struct bz_event_sink *sink, const struct bz_logged_event *l
         const char **place = event->kind == BZ_EVENT_DRAW ? &entry.text : &entry.where;
         *place = fit_name(recorder->trace, logged->where);
     }
+    if (logged->said[0] != '\0') {
+        entry.text = fit_name(recorder->trace, logged->said);
+    }
     if (recorder->on_event != NULL) {
         recorder->on_event(recorder, &entry);
     } else if (recorder->trace->event_count == BZ_TRACE_EVENTS_MAX) {
@@ -283,6 +286,13 @@ void bz_judge_say_draw(struct bz_judge *judge, const char *text) {
     if (bz_judge_is_recorded(judge) && log->count > 0 && log->count <= BZ_TRACE_EVENTS_MAX &&
         log->events[log->count - 1].event.kind == BZ_EVENT_DRAW) {
         log->events[log->count - 1].where = text;
+    }
+}
+
+void bz_judge_say(struct bz_judge *judge, const char *text) {
+    judge->said[0] = '\0';
+    if (text != NULL) {
+        snprintf(judge->said, sizeof judge->said, "%s", text);
     }
 }
 

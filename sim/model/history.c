@@ -330,6 +330,7 @@ static enum bz_history_result report(struct bz_history *history,
         return history->finding.result;
     }
     history->events[history->event_count] = *event;
+    history->events[history->event_count].step = history->step;
     history->event_count++;
     if (!apply(history, event, history->event_count)) {
         if (history->is_full || history->cannot_undo) {
@@ -495,6 +496,10 @@ enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle
     uint64_t spare_ns = idle_ns - 1 - model->late_ns;
     snprintf(meanwhile, sizeof meanwhile, "nothing happens for the next %" PRIu64 " ns", idle_ns);
     return rest(history, spare_ns < model->settles_ns ? spare_ns : model->settles_ns, meanwhile);
+}
+
+void bz_history_at_step(struct bz_history *history, uint32_t step) {
+    history->step = step;
 }
 
 /* --- results ---------------------------------------------------------------------------------- */

@@ -117,6 +117,13 @@ enum bz_history_result bz_history_rest(struct bz_history *history);
  * to the present time. */
 enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle_ns);
 
+/* The step of the run in which the next events happen, for messages. 0: not known. */
+void bz_history_at_step(struct bz_history *history, uint32_t step);
+
+/* "acquire(2)", cut to fit: the operation with the arguments that the program chooses. */
+void bz_model_call_text(const struct bz_model *model, uint32_t op, const int64_t *arguments,
+                        char *text, size_t bytes);
+
 const struct bz_history_finding *bz_history_finding(const struct bz_history *history);
 
 BZ_END_DECLS

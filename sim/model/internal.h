@@ -53,6 +53,7 @@ struct bz_history_event {
     enum bz_history_event_kind kind;
     uint32_t client;
     uint32_t op;
+    uint32_t step; /* of the run; 0: not known */
     int64_t answer;
     int64_t arguments[BZ_MODEL_ARGUMENTS_MAX];
 };
@@ -74,6 +75,7 @@ struct bz_history {
     uint32_t configurations_max;
     uint32_t first_number;
     uint32_t event_count;
+    uint32_t step; /* of the run, now */
     uint32_t ways; /* the most of an operation; 1: none has a choice */
     bool ignores_lines;
     bool is_full;                  /* a set of configurations was, in this event */

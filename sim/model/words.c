@@ -9,6 +9,7 @@
 
 #define ANSWERS_SHOWN 6u
 #define OPERATION_BYTES 128u
+#define EVENT_BYTES 48u
 
 static void append_operation(struct bz_cut_text *text, const struct bz_model *model, uint32_t op,
                              const int64_t *arguments) {
@@ -21,6 +22,12 @@ static void append_operation(struct bz_cut_text *text, const struct bz_model *mo
         }
     }
     bz_cut_add(text, ")");
+}
+
+void bz_model_call_text(const struct bz_model *model, uint32_t op, const int64_t *arguments,
+                        char *text, size_t bytes) {
+    struct bz_cut_text cut = {.text = text, .bytes = bytes};
+    append_operation(&cut, model, op, arguments);
 }
 
 /* --- findings --------------------------------------------------------------------------------- */
@@ -115,12 +122,18 @@ void bz_history_say_waits(struct bz_history *history, uint32_t client, const cha
     struct bz_cut_text text = {.text = what, .bytes = sizeof what};
     const struct bz_pending *operation = &history->operations[client];
     append_operation(&text, history->model, operation->op, operation->arguments);
+    uint32_t step = history->events[operation->number - 1].step;
+    char when[EVENT_BYTES] = "";
+    if (step != 0) {
+        snprintf(when, sizeof when, "; it was called in step %" PRIu32, step);
+    }
     bz_history_object(history, BZ_HISTORY_LOST_WAKEUP, client,
                       "%s: client %" PRIu32 " waits in %s, called at event %" PRIu32
-                      ", and %s; the model would let it complete%s",
+                      ", and %s; the model would let it complete%s%s",
                       history->model->name, client + history->first_number, what, operation->number,
                       meanwhile,
                       is_in_all ? ""
                                 : " in one order that explains the events, and another waiting "
-                                  "operation in each other order");
+                                  "operation in each other order",
+                      when);
 }

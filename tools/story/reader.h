@@ -27,13 +27,15 @@ struct bz_story_task {
     uint32_t wait_line;  /* the same: where it began to wait */
     uint32_t waker_line; /* the same: who woke it */
     uint64_t draws;
-    bool is_call_unsaid; /* the pending operation has no line so far */
-    bool is_expected;    /* it waits for more than its turn: its resume gets a line */
+    const char *call_text; /* the pending operation in the program's words; NULL */
+    bool is_call_unsaid;   /* the pending operation has no line so far */
+    bool is_expected;      /* it waits for more than its turn: its resume gets a line */
 };
 
 struct bz_reader {
     struct bz_story *story;
     char place[BZ_TRACE_NAME_BYTES_MAX + 8]; /* of a suspend, as a clause */
+    char call[BZ_TRACE_NAME_BYTES_MAX + 64]; /* an operation and its object */
     const struct bz_trace *trace;
     size_t line_capacity;
     size_t arrow_capacity;

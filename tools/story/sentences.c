@@ -20,6 +20,13 @@ static const char *object_name(const struct bz_reader *reader, uint32_t object) 
     return object == 0 ? "?" : reader->trace->objects[object - 1].name;
 }
 
+/* "acquire of 'tables'", or the program's words for it. */
+static const char *call_of(struct bz_reader *reader, const char *text, const char *op,
+                           uint32_t object) {
+    snprintf(reader->call, sizeof reader->call, "%s of '%s'", op, object_name(reader, object));
+    return bz_or(text, reader->call);
+}
+
 /* --- who does it ------------------------------------------------------------------------------ */
 
 /* The line of the pending operation, which gets one now: something happens inside it. */
@@ -27,8 +34,9 @@ static uint32_t say_pending(struct bz_reader *reader, uint32_t task) {
     struct bz_story_task *state = &reader->tasks[task];
     state->is_call_unsaid = false;
     state->call_line =
-        bz_reader_add_line(reader, task, "calls %s of '%s'", bz_or(pending(reader, task)->op, "?"),
-                           object_name(reader, pending(reader, task)->object));
+        bz_reader_add_line(reader, task, "calls %s",
+                           call_of(reader, state->call_text, bz_or(pending(reader, task)->op, "?"),
+                                   pending(reader, task)->object));
     return state->call_line;
 }
 
@@ -75,8 +83,14 @@ static uint32_t say_op(struct bz_reader *reader) {
                                            {"shutdown", "shuts down '", "'"},
                                            {"done", "calls task_done of '", "'"}};
     const char *op = reader->event->op;
+    const char *text = reader->event->text;
     const char *before = "calls something of '";
     const char *after = "'";
+    if (text != NULL) {
+        bool is_call = bz_is(reader->event->event, "call");
+        return bz_reader_add_line(reader, reader->task, "%s %s", is_call ? "calls" : "completes",
+                                  text);
+    }
     for (unsigned index = 0; index < sizeof texts / sizeof texts[0]; index++) {
         if (bz_is(op, texts[index][0])) {
             before = texts[index][1];
@@ -110,6 +124,7 @@ static void say_deed(struct bz_reader *reader) {
 
 static void say_call(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
+    task->call_text = reader->event->text;
     if (bz_op_never_waits(reader->event->op)) {
         say_deed(reader);
         return;
@@ -157,17 +172,16 @@ static void say_done(struct bz_reader *reader) {
 static void say_failed(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
     const char *op = bz_or(reader->event->op, "an operation");
-    const char *name = object_name(reader, reader->object);
+    const char *call = call_of(reader, reader->event->text, op, reader->object);
     const char *status = bz_or(reader->event->status, "?");
     bool has_waited = pending(reader, reader->task)->op != NULL && task->wait_line != BZ_STORY_NONE;
     uint32_t line = task->last_line;
     if (bz_op_never_waits(op) && line != BZ_STORY_NONE && line == task->call_line) {
-        bz_reader_set_text(reader, line, "is refused: %s of '%s' returns %s", op, name, status);
+        bz_reader_set_text(reader, line, "is refused: %s returns %s", call, status);
     } else {
-        line = bz_reader_add_line(reader, reader->task,
-                                  has_waited ? "leaves: %s of '%s' returns %s"
-                                             : "is refused: %s of '%s' returns %s",
-                                  op, name, status);
+        line = bz_reader_add_line(
+            reader, reader->task,
+            has_waited ? "leaves: %s returns %s" : "is refused: %s returns %s", call, status);
     }
     if (bz_is(op, "release")) { /* nothing was given up */
         bz_line_list_take(&reader->objects[reader->object].left, line);
@@ -221,14 +235,17 @@ static void say_waits(struct bz_reader *reader) {
     uint32_t ahead = reader->ledger->objects[call->object].last;
     task->is_call_unsaid = false;
     if (call->is_queued) {
-        task->wait_line =
-            bz_reader_add_line(reader, reader->task, "waits again, inside %s of '%s'%s", call->op,
-                               object_name(reader, call->object), place(reader));
+        task->wait_line = bz_reader_add_line(
+            reader, reader->task, "waits again, inside %s%s",
+            call_of(reader, task->call_text, call->op, call->object), place(reader));
         add_blockers(reader, lock_of(reader));
         return;
     }
-    task->wait_line = bz_reader_add_line(reader, reader->task, "waits for '%s'%s",
-                                         object_name(reader, call->object), place(reader));
+    task->wait_line = task->call_text != NULL
+                          ? bz_reader_add_line(reader, reader->task, "waits in %s%s",
+                                               task->call_text, place(reader))
+                          : bz_reader_add_line(reader, reader->task, "waits for '%s'%s",
+                                               object_name(reader, call->object), place(reader));
     if (ahead != 0) {
         bz_reader_add_arrow(reader, reader->tasks[ahead].wait_line, BZ_ARROW_QUEUE);
     } else {
@@ -250,12 +267,12 @@ static void say_suspend(struct bz_reader *reader) {
         say_waits(reader);
     } else if (call->op != NULL) {
         task->is_call_unsaid = false;
-        task->wait_line =
-            bz_reader_add_line(reader, reader->task, "%s inside %s of '%s'%s",
-                               bz_is(wait, "sleep")   ? "sleeps"
-                               : bz_is(wait, "yield") ? "yields"
-                                                      : "waits",
-                               call->op, object_name(reader, call->object), place(reader));
+        task->wait_line = bz_reader_add_line(
+            reader, reader->task, "%s inside %s%s",
+            bz_is(wait, "sleep")   ? "sleeps"
+            : bz_is(wait, "yield") ? "yields"
+                                   : "waits",
+            call_of(reader, task->call_text, call->op, call->object), place(reader));
     } else if (!bz_is(wait, "yield")) {
         bz_reader_add_line(reader, reader->task, "%s%s",
                            bz_is(wait, "sleep")  ? "sleeps"
@@ -444,9 +461,11 @@ static bool is_part_of_value(const struct bz_reader *reader) {
     }
     for (size_t index = reader->event_index + 1; index < trace->event_count; index++) {
         const struct bz_trace_event *next = &trace->events[index];
-        if (!bz_is(next->event, "draw") || !bz_is(next->task, event->task) ||
-            next->step != event->step) {
+        if (!bz_is(next->task, event->task) || next->step != event->step) {
             return false;
+        }
+        if (!bz_is(next->event, "draw")) { /* a call, of which it has drawn the arguments */
+            return next->text != NULL;
         }
         if (next->text != NULL) {
             return true;
