@@ -26,7 +26,8 @@ enum {
     PATIENCE,
     CANCELS,
     MOVES,
-    REFUSALS
+    REFUSALS,
+    LATE
 };
 
 #define NO_SHUTDOWN 0
@@ -56,6 +57,8 @@ static const struct bz_param params[] = {
      "others as done; 3: both",
      0, 0, 3},
     BZ_REFUSALS_PARAM,
+    {"late", "1: after a shutdown no consumer gets the rest, and each producer puts once more", 0,
+     0, 1},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -72,6 +75,7 @@ static const struct bz_size sizes[] = {
     {"cancels", 0, 3, 0},
     {"moves", 0, 3, 0},
     BZ_REFUSALS_SIZE,
+    {"late", 0, 1, 0},
     {"producers", 5, 65, BZ_TAIL_TASKS},
     {"consumers", 5, 65, BZ_TAIL_TASKS},
     {"items", 5, 257, 0},
@@ -125,12 +129,19 @@ static enum bz_status producer(void *arg) {
         queue->puts += status == BZ_OK;
         status = bz_world_is_refused(queue->scene.world, status) ? BZ_OK : status;
     }
+    if (status == BZ_CLOSED && queue->scene.values[LATE] != 0) {
+        status = bz_sut_queue_put(&queue->sut, draw_priority(queue)); /* nobody gets */
+        status = bz_world_is_refused(queue->scene.world, status) ? BZ_OK : status;
+    }
     return status == BZ_CLOSED ? BZ_OK : status;
 }
 
 static enum bz_status consumer(void *arg) {
     struct queue *queue = arg;
     for (;;) {
+        if (queue->scene.values[LATE] != 0 && queue->sut.judged.is_closed) {
+            return BZ_OK;
+        }
         enum bz_status status = bz_sut_queue_get(&queue->sut);
         if (status != BZ_OK) {
             return status == BZ_CLOSED ? BZ_OK : status;
