@@ -65,7 +65,8 @@ class _InOrder(set):
         return repr(set(self))
 
 
-_WITH_SETS = ("asyncio.tasks", "asyncio.taskgroups", "anyio._backends._asyncio")
+_WITH_SETS = ("asyncio.tasks", "asyncio.taskgroups", "anyio._backends._asyncio",
+              "websockets.legacy.server", "uvicorn.server", "redis.asyncio.connection")
 
 
 def _line(text, most):
@@ -237,7 +238,8 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         for module in self._modules:
             vars(module).pop("set", None)
         outside.set_loop(None)
-        self._end_network()
+        if self._sim_world is not None:
+            self._sim_world.end()
         sys.set_asyncgen_hooks(*self._old_hooks)
         Loop._runs += 1
         if Loop._runs % RUNS_PER_COLLECTION == 0:
@@ -432,9 +434,6 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     async def shutdown_asyncgens(self):
         generators, self._generators = list(self._generators), weakref.WeakSet()
         await asyncio.gather(*[each.aclose() for each in generators], return_exceptions=True)
-
-    def __del__(self):
-        pass  # asyncio's would close it
 
 
 _OF_A_RUN = ("_sim", "_gone_on", "_swallowers", "_objects", "_object_names", "_failed", "_scopes",

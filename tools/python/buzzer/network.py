@@ -314,10 +314,6 @@ class Network:
     def _selector(self):
         return self._world  # for transports that say how they are
 
-    def _end_network(self):
-        if self._sim_world is not None:
-            self._sim_world.end()
-
     def _socket_of(self, fd):
         end = self._world.socket_of(fd)
         if end is None:

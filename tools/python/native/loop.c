@@ -120,13 +120,14 @@ static PyObject *loop_set_helper(PyObject *self, PyObject *number) {
     Py_RETURN_NONE;
 }
 
-/* _left(): the tasks that have not ended, and should have, in order. */
-static PyObject *loop_left(PyObject *self, PyObject *unused) {
+/* _left(with_helpers=False): the tasks that have not ended, in order. */
+static PyObject *loop_left(PyObject *self, PyObject *args) {
     const struct bz_py_loop *loop = (struct bz_py_loop *)self;
-    PyObject *list = PyList_New(0);
-    (void)unused;
+    int with_helpers = 0;
+    PyObject *list = PyArg_ParseTuple(args, "|p", &with_helpers) ? PyList_New(0) : NULL;
     for (uint32_t index = 0; list != NULL && index < loop->root->task_count; index++) {
-        if (loop->root->tasks[index] != NULL && !loop->root->owners[index + 1].is_helper &&
+        if (loop->root->tasks[index] != NULL &&
+            (with_helpers || !loop->root->owners[index + 1].is_helper) &&
             PyList_Append(list, loop->root->tasks[index]) != 0) {
             Py_CLEAR(list);
         }
@@ -281,6 +282,11 @@ static PyObject *loop_time(PyObject *self, PyObject *unused) {
     return PyFloat_FromDouble((double)((struct bz_py_loop *)self)->root->now_ns / 1e9);
 }
 
+/* asyncio's would close it. */
+static void loop_finalize(PyObject *self) {
+    (void)self;
+}
+
 static PyObject *loop_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *self = type->tp_alloc(type, 0);
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
@@ -372,7 +378,7 @@ static PyMethodDef loop_methods[] = {
     {"_draw_program", loop_draw_program, METH_VARARGS, NULL},
     {"_protect", loop_protect, METH_O, NULL},
     {"_set_helper", loop_set_helper, METH_O, NULL},
-    {"_left", loop_left, METH_NOARGS, NULL},
+    {"_left", loop_left, METH_VARARGS, NULL},
     {"_end_run", loop_end_run, METH_O, NULL},
     {"_shut", loop_close, METH_NOARGS, NULL},
     {"_drive", loop_drive, METH_NOARGS, NULL},
@@ -408,10 +414,9 @@ static PyMemberDef loop_members[] = {
 };
 
 static PyType_Slot loop_slots[] = {
-    {Py_tp_new, loop_new},           {Py_tp_dealloc, loop_dealloc},
-    {Py_tp_traverse, loop_traverse}, {Py_tp_clear, loop_clear},
-    {Py_tp_methods, loop_methods},   {Py_tp_getset, loop_getters},
-    {Py_tp_members, loop_members},   {0, NULL},
+    {Py_tp_new, loop_new},         {Py_tp_dealloc, loop_dealloc},   {Py_tp_traverse, loop_traverse},
+    {Py_tp_clear, loop_clear},     {Py_tp_methods, loop_methods},   {Py_tp_getset, loop_getters},
+    {Py_tp_members, loop_members}, {Py_tp_finalize, loop_finalize}, {0, NULL},
 };
 
 static PyType_Spec loop_spec = {

@@ -120,7 +120,7 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
 
 /* Lets go of all that the run has left, whose code may run once more. */
 static void clean_up(struct bz_py_loop *loop) {
-    PyObject *left = PyObject_CallMethod((PyObject *)loop, "_left", NULL);
+    PyObject *left = PyObject_CallMethod((PyObject *)loop, "_left", "O", Py_True);
     bz_py_loop_end(loop);
     if (left == NULL || !call_loop(loop, "_end", left)) {
         PyErr_Print();

@@ -37,7 +37,7 @@ struct bz_py_handle {
     struct bz_ready name;
     int64_t when_ns;
     uint64_t reading; /* of the clock, from which when_ns was made: see timers.c */
-    uint32_t turns;   /* order fifo, from outside: of the loop, before it arrives */
+    uint8_t turns;    /* order fifo, from outside: of the loop, before it arrives */
     bool is_timer;
     bool is_armed; /* among the timers */
     bool is_cancelled;

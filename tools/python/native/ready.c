@@ -80,7 +80,7 @@ bool bz_py_ready_add_outside(struct bz_py_loop *loop, bool is_idle) {
     for (uint32_t index = 0; index < loop->outside_count; index++) {
         struct bz_py_handle *handle = loop->outside[index];
         if (handle->turns > least) {
-            handle->turns -= least + 1;
+            handle->turns = (uint8_t)(handle->turns - least - 1);
             loop->outside[kept++] = handle;
             continue;
         }
@@ -217,8 +217,7 @@ static bool outside_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
         !bz_py_grow((void **)&loop->outside, &loop->outside_capacity, sizeof *loop->outside)) {
         return false;
     }
-    handle->turns =
-        turns[bz_judge_draw(loop->judge, "turns until it arrives", sizeof turns / sizeof *turns)];
+    handle->turns = turns[bz_judge_draw(loop->judge, "arrival", sizeof turns / sizeof *turns)];
     Py_INCREF(handle);
     handle->loop = loop;
     loop->outside[loop->outside_count++] = handle;
