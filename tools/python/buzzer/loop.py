@@ -16,7 +16,8 @@ from buzzer import _native, network, outside, sockets, suite, where
 from buzzer import watch as _watch
 from buzzer.sim import Sim
 
-NO_PROCESSES = "a simulation is one process, and pipes of the system are outside of it"
+NO_PROCESSES = ("a simulation is one process: put a coroutine of the test in its place, which talks "
+                "over socket.socketpair(), or test this without Buzzer")
 _EAGER = getattr(asyncio, "eager_task_factory", None)  # since 3.12
 UNRETRIEVED = "Task exception was never retrieved"
 NAMED_MAX = 4

@@ -8,6 +8,7 @@ import collections
 import contextvars
 import errno
 import fcntl
+import functools
 import ipaddress
 import os
 import selectors
@@ -290,7 +291,7 @@ class _Strand:
 class Network:
     """Sockets and connections, of the loop."""
     _helps = False  # a task that is created may be left behind
-    _sim_world = _sim_transports = None
+    _sim_world = None
 
     @property
     def _world(self):
@@ -304,11 +305,9 @@ class Network:
             for each in (self._world, *self._world.sockets):
                 each._loop = self
 
-    @property
-    def _transports(self):
-        if self._sim_transports is None:
-            self._sim_transports = weakref.WeakValueDictionary()
-        return self._sim_transports
+    # What asyncio's loop makes in its __init__().
+    _transports = functools.cached_property(lambda self: weakref.WeakValueDictionary())
+    _unix_server_sockets = functools.cached_property(lambda self: {})  # since 3.13
 
     @property
     def _selector(self):

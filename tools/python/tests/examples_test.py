@@ -13,6 +13,7 @@ EXAMPLES = (("anyio", "pool_anyio.py", "faulty_table", "3 guests at a table for 
              "3 connections, and the limit is 2"),
             ("twisted", "lock_twisted.py", "faulty_lock", "] have the lock"),
             ("aiohttp", "client_aiohttp.py", "faulty_limit", "3 requests at once, and the limit"),
+            ("asyncpg", "client_asyncpg.py", "faulty_pool", "3 connections, not 2"),
             ("uvicorn", "client_httpx.py", "faulty_server", "got TEXT"),
             ("redis", "client_redis.py", "faulty_count", "after 3 increments"),
             ("websockets", "client_websockets.py", "faulty_echo", "got "))

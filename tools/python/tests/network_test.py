@@ -317,10 +317,10 @@ async def drops_result_of_cancelled(sim):
                 assert (got := await reader.readline()) == text, f"{text} got {got}"
         tasks = [sim.spawn(None, command(b"%d\n" % number)) for number in range(3)]
         await asyncio.wait(tasks)
+        writer.close()
         for task in tasks:
             if not task.cancelled():
                 task.result()
-        writer.close()
 
 
 async def meets_resets(sim):
