@@ -30,7 +30,8 @@ const char *bz_op_name(unsigned number) {
 }
 
 const char *bz_wait_name(unsigned number) {
-    static const char *const words[BZ_WAIT_COUNT] = {NULL, "future", "yield", "sleep", "join"};
+    static const char *const words[BZ_WAIT_COUNT] = {NULL,    "future", "yield",
+                                                     "sleep", "join",   "inside"};
     return WORD(words, number);
 }
 

@@ -13,7 +13,7 @@
  *         bz_driver_step(loop, bz_driver_take(loop, 0));
  *     }
  *
- * A step must not call the driver.
+ * A step must not call the driver, except as `step_inside` of its observer.
  */
 #ifndef BZ_RUNTIME_DRIVER_H
 #define BZ_RUNTIME_DRIVER_H
@@ -55,6 +55,9 @@ struct bz_handle *bz_driver_take(struct bz_loop *loop, uint32_t index);
 
 /* Runs a handle that was taken: one step. Afterwards its memory may be gone. */
 void bz_driver_step(struct bz_loop *loop, struct bz_handle *handle);
+
+/* The same for a step of a task, from inside another step, which continues afterwards. */
+void bz_driver_step_inside(struct bz_loop *loop, struct bz_handle *handle);
 
 /* Sets the observer, or removes it (NULL). It must live until the loop is reset or destroyed. */
 void bz_driver_observe(struct bz_loop *loop, struct bz_observer *observer);

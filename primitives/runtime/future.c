@@ -45,6 +45,30 @@ enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value) {
     return BZ_OK;
 }
 
+enum bz_status bz_future_set_result_in_place(struct bz_future *future, uint64_t value) {
+    if (bz_future_is_done(future)) {
+        return BZ_INVALID_STATE;
+    }
+    struct bz_loop *loop = future->loop;
+    struct bz_task *outer = loop->current;
+    bz_future_complete(future, BZ_FUTURE_RESULT, BZ_OK, value);
+    struct bz_handle *handle = bz_loop_take(loop, loop->ready_count - 1);
+    BZ_CHECK(handle->role == BZ_ROLE_STEP); /* a task awaits it, and nothing else */
+    if (outer != NULL) {
+        outer->wake.handle.nth++;
+        bz_report(loop, BZ_EVENT_SUSPEND, outer->actor.id, BZ_OK, BZ_WAIT_INSIDE);
+    }
+    if (loop->observer != NULL && loop->observer->step_inside != NULL) {
+        loop->observer->step_inside(loop->observer, handle);
+    } else {
+        bz_driver_step_inside(loop, handle);
+    }
+    if (outer != NULL) {
+        bz_report(loop, BZ_EVENT_RESUME, outer->actor.id, BZ_OK, outer->wake.handle.nth);
+    }
+    return BZ_OK;
+}
+
 enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value) {
     if (bz_future_is_done(future)) {
         return BZ_INVALID_STATE;

@@ -76,6 +76,11 @@ static inline bool bz_future_is_done(const struct bz_future *future) {
 enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value);
 enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value);
 
+/* The same for a future that one task awaits and nothing else: the task resumes inside the call,
+ * before anything else runs, and the caller continues when it suspends or ends. Such calls may be
+ * nested. The future may be gone afterwards. */
+enum bz_status bz_future_set_result_in_place(struct bz_future *future, uint64_t value);
+
 /* True if the future was pending and is now cancelled. The future of a task calls bz_task_cancel():
  * true means that the task has a new request, not that it has ended. */
 bool bz_future_cancel(struct bz_future *future);

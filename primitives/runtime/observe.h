@@ -36,8 +36,10 @@ enum bz_wait {
     BZ_WAIT_YIELD = 2,  /* nothing: its next step is already queued (asyncio.sleep(0)) */
     BZ_WAIT_SLEEP = 3,  /* a timer */
     BZ_WAIT_JOIN = 4,   /* other tasks: a join, or the exit of a task group */
+    BZ_WAIT_INSIDE = 5, /* nothing: a task that it has woken in place runs inside its call, and then
+                           it continues (bz_future_set_result_in_place()) */
 };
-#define BZ_WAIT_COUNT 5
+#define BZ_WAIT_COUNT 6
 
 /* The kinds of handles in the ready queue. */
 enum bz_role {
@@ -46,6 +48,8 @@ enum bz_role {
     BZ_ROLE_CALLBACK = 2, /* a future's callback, or bz_loop_call_soon() */
 };
 #define BZ_ROLE_COUNT 3
+
+struct bz_handle;
 
 struct bz_observer {
     /* `task`: id of the task concerned, from 1; 0: none. `status`: enum bz_status. `arg`: see the
@@ -61,6 +65,9 @@ struct bz_observer {
      * redirect_cancel): the task learns of the request when that is done. NULL: not reported. The
      * function must not call the loop. */
     void (*waits_on)(struct bz_observer *observer, uint32_t task);
+
+    /* Runs a step inside the present one, with bz_driver_step_inside(). NULL: that is called. */
+    void (*step_inside)(struct bz_observer *observer, struct bz_handle *handle);
 };
 
 BZ_END_DECLS

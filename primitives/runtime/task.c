@@ -102,20 +102,51 @@ struct exceptions {
 #endif
 };
 
+/* Those of the running task, which the thread has no more. */
+static struct exceptions take_exceptions(const struct bz_loop *loop) {
+    struct exceptions none = {.caught = NULL};
+    struct exceptions *of_thread = loop->exceptions.of_thread();
+    struct exceptions own = *of_thread;
+    *of_thread = none;
+    return own;
+}
+
+static void return_exceptions(const struct bz_loop *loop, struct exceptions own) {
+    *(struct exceptions *)loop->exceptions.of_thread() = own;
+    if (loop->exceptions.mem != NULL) {
+        *loop->exceptions.mem = loop->mem; /* another task may have had another loop */
+    }
+}
+
 __attribute__((noinline, cold)) enum bz_status bz_task_suspend_exceptions(struct bz_loop *loop,
                                                                           struct bz_task *task) {
     struct bz_exceptions *kept = &loop->exceptions;
-    struct exceptions *of_thread = kept->of_thread();
-    struct exceptions own = *of_thread;
-    *of_thread = (struct exceptions){.caught = NULL};
+    struct exceptions own = take_exceptions(loop);
     kept->are_outside |= (own.caught != NULL && !bz_mem_has(loop->mem, own.caught)) ||
                          (own.uncaught > 0 && kept->mem == NULL);
     bz_coro_switch(&task->coro, &loop->driver_coro);
-    *(struct exceptions *)kept->of_thread() = own;
-    if (kept->mem != NULL) {
-        *kept->mem = loop->mem; /* another task may have had another loop */
-    }
+    return_exceptions(loop, own);
     return (enum bz_status)task->resume_status;
+}
+
+/* The task suspends to here. */
+static void step_inside(struct bz_loop *loop, struct bz_handle *handle) {
+    struct bz_task *outer = loop->current;
+    struct bz_coro driver = loop->driver_coro;
+    loop->current = NULL;
+    bz_loop_step_task(loop, bz_container_of(handle, struct bz_task, wake.handle));
+    loop->current = outer;
+    loop->driver_coro = driver;
+}
+
+void bz_driver_step_inside(struct bz_loop *loop, struct bz_handle *handle) {
+    if (loop->exceptions.of_thread == NULL) {
+        step_inside(loop, handle);
+        return;
+    }
+    struct exceptions own = take_exceptions(loop);
+    step_inside(loop, handle);
+    return_exceptions(loop, own);
 }
 
 /* Reports and counts one request. False if the task is done. */

@@ -89,6 +89,7 @@ static uint64_t value_of(struct tst_call *call) {
 }
 
 TST_WORD(word_set, bz_future_set_result(future_of(call), value_of(call)))
+TST_WORD(word_place, bz_future_set_result_in_place(future_of(call), value_of(call)))
 TST_WORD(word_fail, bz_future_set_exception(future_of(call), value_of(call)))
 TST_WORD(word_drop, bz_future_cancel(future_of(call)) ? BZ_OK : BZ_INVALID_STATE)
 TST_WORD(word_await, bz_future_await(future_of(call)))
@@ -139,6 +140,7 @@ static const struct tst_word common_words[] = {
     {"join-", word_join},
     {"free-", word_free},
     {"set-", word_set, .is_quiet = true},
+    {"place-", word_place, .is_quiet = true},
     {"fail-", word_fail, .is_quiet = true},
     {"drop-", word_drop, .is_quiet = true},
     {"await-", word_await},

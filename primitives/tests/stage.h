@@ -20,6 +20,7 @@
  *     cancel-X  uncancel-X    of X's task; uncancel reports the requests that are left
  *     join-X  free-X          joins X's task; frees it
  *     set-XN  fail-XN         completes future X, which guest X awaits, with a result, an exception
+ *     place-XN                completes future X in place with a result
  *     drop-X  await-X         cancels future X; awaits it
  *     future-X                reports state/value of future X
  *     end-X                   reports outcome/requests of X's task, which must have ended

@@ -119,6 +119,8 @@ IS_SILENT(lifo)
 IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
+IS_SILENT(inplace)
+IS_SILENT(inplace_cancelled)
 
 /* The primitives that ship, in a runtime in which no cancel undoes a wait that has ended. */
 Test(designs, results_that_outlast_a_cancel) {
@@ -211,6 +213,27 @@ Test(designs, refusals_and_who_waits) {
     expect_model_tells(&design_bulkhead, &design_bulkhead_faulty);
     expect_model_tells(&design_bell, &design_bell_faulty);
     expect_model_tells(&design_broadcast, &design_broadcast_faulty);
+}
+
+Test(designs, faults_of_completions_in_place_are_found) {
+    expect_finding(&design_inplace_late, "timeout", BZ_PRIMITIVE_LOCK);
+    expect_finding(&design_inplace_late, "program", BZ_PRIMITIVE_SEMAPHORE);
+    expect_finding(&design_inplace_late, "queue", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_inplace_walking, "model", BZ_PRIMITIVE_EVENT);
+    expect_finding(&design_inplace_walking, "barrier", BZ_PRIMITIVE_BARRIER);
+    expect_finding(&design_inplace_storing, "queue", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_inplace_storing, "model", BZ_PRIMITIVE_QUEUE);
+}
+
+/* Every schedule of small programs: they are seen between steps, never inside one another. */
+Test(designs, completions_in_place_are_proved) {
+    static const char *const names[] = {"event", "condition", "barrier", "queue", "model"};
+    for (size_t index = 0; bz_snapshot_is_supported() && index < sizeof names / sizeof names[0];
+         index++) {
+        char settings[200];
+        snprintf(settings, sizeof settings, "%s,max-cancels=1", tst_small_settings(names[index]));
+        expect_proof_of(tst_scenario(names[index]), &design_inplace, settings);
+    }
 }
 
 /* The primitives that ship, in one size only. Scenarios never ask for another one. */

@@ -9,8 +9,8 @@ uint32_t bz_judge_task_count(const struct bz_judge *judge) {
 }
 
 static const char *state_of(const struct bz_shadow_task *task) {
-    static const char *const waits[BZ_WAIT_COUNT] = {"suspended", "waiting", "yielding", "sleeping",
-                                                     "joining"};
+    static const char *const waits[BZ_WAIT_COUNT] = {"suspended", "waiting", "yielding",
+                                                     "sleeping",  "joining", "outside of a step"};
     switch (task->phase) {
     case BZ_PHASE_UNSTARTED:
         return "not started";

@@ -322,6 +322,20 @@ bz_judge_begin_step(struct bz_judge *judge, uint32_t index, struct bz_ready chos
     judge->tape.count += index != 0; /* the default is overwritten by the next choice */
 }
 
+/* --- a step inside another one ------------------------------------------------------------------
+ */
+/* A task was woken in place: its step runs inside a call of another one, which has reported that it
+ * suspends (BZ_WAIT_INSIDE), or of the loop (task 0). No choice comes before it. The objects may be
+ * in the middle of that call: the oracles judge them when the outermost step has ended. */
+
+struct bz_outer_step {
+    struct bz_event call; /* of the loop: see loop_calls */
+    uint32_t loop_calls;
+};
+
+void bz_judge_begin_inside(struct bz_judge *judge, struct bz_outer_step *outer, uint32_t task);
+void bz_judge_end_inside(struct bz_judge *judge, const struct bz_outer_step *outer);
+
 /* --- moments ---------------------------------------------------------------------------------- */
 
 /* When the oracles are called. Each begins with the kinds that concern it. */

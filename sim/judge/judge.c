@@ -500,6 +500,34 @@ __attribute__((hot)) void bz_judge_end_step(struct bz_judge *judge) {
     }
 }
 
+/* The wait of a condition may be notified inside its own call, unseen: from then on, nobody knows
+ * if its task waits for that or for the lock, and which waiters are left. */
+static void lose_count(struct bz_shadow_object *object, struct bz_shadow_task *task) {
+    if (object->kind == BZ_OBJECT_CONDITION) {
+        bz_shadow_leave_line(object, task);
+        object->never_stuck = true;
+        object->counts_wakes = false;
+    }
+}
+
+void bz_judge_begin_inside(struct bz_judge *judge, struct bz_outer_step *outer, uint32_t id) {
+    struct bz_shadow_task *task = &judge->shadow.tasks[id];
+    bz_judge_settle_call(judge);
+    lose_count(&judge->shadow.objects[task->object], task);
+    *outer = (struct bz_outer_step){.call = judge->call, .loop_calls = judge->loop_calls};
+    judge->loop_calls = 0;
+    judge->shadow.inside++;
+    judge->step++;
+}
+
+void bz_judge_end_inside(struct bz_judge *judge, const struct bz_outer_step *outer) {
+    bz_judge_settle_call(judge);
+    judge->call = outer->call;
+    judge->loop_calls = outer->loop_calls;
+    judge->shadow.inside--;
+    judge->step++;
+}
+
 void bz_judge_end(struct bz_judge *judge) {
     if (judge->overtime.is_on) {
         bz_overtime_end(judge);

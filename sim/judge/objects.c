@@ -79,6 +79,35 @@ void bz_judge_wait_end(struct bz_judge *judge, uint32_t object, enum bz_status s
     bz_judge_call_end(judge, object, BZ_OP_WAIT, status);
 }
 
+static struct bz_judged_wakes wakes_begin(const struct bz_judge *judge, uint32_t number,
+                                          uint32_t due) {
+    const struct bz_shadow_object *object = &judge->shadow.objects[number];
+    return (struct bz_judged_wakes){.so_far = object->wakes,
+                                    .due = due,
+                                    .step = judge->step,
+                                    .line_end = object->line_end,
+                                    .line_moves = judge->shadow.line_moves};
+}
+
+/* A step inside the call may have let some leave of those that waited, and a call inside a step of
+ * which another call waits may leave the rest to that one. */
+static void wakes_left(const struct bz_judge *judge, uint32_t number,
+                       struct bz_judged_wakes *wakes) {
+    const struct bz_shadow *shadow = &judge->shadow;
+    const struct bz_shadow_object *object = &shadow->objects[number];
+    if (judge->step == wakes->step && judge->shadow.inside == 0) {
+        return;
+    }
+    uint32_t due = object->wakes - wakes->so_far;
+    bool is_known = shadow->line_moves == wakes->line_moves && judge->shadow.inside == 0;
+    uint32_t end = is_known ? wakes->line_end : 0;
+    for (uint32_t place = object->first_live; place < end; place++) {
+        due += bz_shadow_stands_live(shadow, object, place) &&
+               shadow->tasks[object->line[place]].inside == BZ_INSIDE_WAITING;
+    }
+    wakes->due = due < wakes->due ? due : wakes->due;
+}
+
 static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes,
                      enum bz_status status) {
     uint32_t woken = bz_judge_wakes(judge, object) - wakes.so_far;
@@ -95,18 +124,20 @@ static uint32_t due_waiters(const struct bz_shadow_object *object) {
     return object->waiting < object->live ? object->waiting : object->live;
 }
 
-/* The waiters to wake. */
+/* The waiters to wake. A task that is woken in place may clear it inside the call. */
 struct bz_judged_wakes bz_judge_set_begin(struct bz_judge *judge, uint32_t number) {
     if (!bz_judge_does(judge, number, BZ_OP_SET, 0)) {
         return (struct bz_judged_wakes){.due = 0};
     }
-    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-    return (struct bz_judged_wakes){.so_far = object->wakes, .due = due_waiters(object)};
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+    object->permits = 1;
+    return wakes_begin(judge, number, due_waiters(object));
 }
 
 void bz_judge_set_end(struct bz_judge *judge, uint32_t number, struct bz_judged_wakes wakes) {
     if (bz_judge_knows(judge, number)) {
-        bz_judge_shadow_object(judge, number)->permits = 1;
+        bz_judge_settle(judge);
+        wakes_left(judge, number, &wakes);
         notified(judge, number, wakes, BZ_OK);
     }
 }
@@ -282,16 +313,22 @@ struct bz_judged_wakes bz_judge_notify_begin(struct bz_judged_condition *conditi
     struct bz_judge *judge = condition->judge;
     bz_judge_does(judge, condition->object, BZ_OP_NOTIFY, count);
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, condition->object);
-    return (struct bz_judged_wakes){.so_far = object->wakes,
-                                    .due = count < object->live ? count : object->live,
-                                    .is_free = bz_judge_holders(judge, condition->lock) == 0};
+    struct bz_judged_wakes wakes =
+        wakes_begin(judge, condition->object, count < object->live ? count : object->live);
+    wakes.is_free = bz_judge_holders(judge, condition->lock) == 0;
+    return wakes;
 }
 
 void bz_judge_notify_end(struct bz_judged_condition *condition, struct bz_judged_wakes wakes,
                          enum bz_status status) {
     struct bz_judge *judge = condition->judge;
     bz_judge_settle(judge);
-    bz_judge_shadow_object(judge, condition->object)->wakes_due += status == BZ_OK ? wakes.due : 0;
+    wakes_left(judge, condition->object, &wakes);
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, condition->object);
+    object->wakes_due += status == BZ_OK ? wakes.due : 0;
+    if (judge->step != wakes.step) { /* a task may have passed its notification on inside */
+        object->wakes_due = object->wakes;
+    }
     used(condition, wakes.is_free, status);
     bz_judge_answers(judge, condition->object, BZ_OP_NOTIFY, status,
                      1u << BZ_OK | (wakes.is_free ? 1u << BZ_NOT_HELD : 0));
@@ -405,11 +442,13 @@ struct bz_judged_wakes bz_judge_barrier_break(struct bz_judged_barrier *barrier,
         is_certain ? fail_waits(barrier, fails_waiting) : barrier->arrived - barrier->passed;
     barrier->passed = 0;
     memset(barrier->given, 0, sizeof barrier->given);
-    return (struct bz_judged_wakes){.so_far = object->wakes, .due = fails_waiting ? due : 0};
+    return wakes_begin(barrier->judge, barrier->object, fails_waiting ? due : 0);
 }
 
 void bz_judge_barrier_broken(struct bz_judged_barrier *barrier, struct bz_judged_wakes wakes) {
     if (bz_judge_knows(barrier->judge, barrier->object)) {
+        bz_judge_settle(barrier->judge);
+        wakes_left(barrier->judge, barrier->object, &wakes);
         notified(barrier->judge, barrier->object, wakes, BZ_OK);
     }
 }

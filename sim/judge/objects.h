@@ -73,6 +73,10 @@ struct bz_judged_wakes {
     uint32_t so_far; /* tasks that the object has woken before */
     uint32_t due;    /* tasks that it must wake now */
     bool is_free;    /* condition: no task holds its lock */
+    /* Steps may run inside the call. Private. */
+    uint32_t step;
+    uint32_t line_end;
+    uint32_t line_moves;
 };
 
 /* Before and after a set, which must wake every waiter. Right before a clear. */

@@ -247,6 +247,7 @@ void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_sta
 
 void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate) {
     bz_judge_does(queue->judge, queue->items, BZ_OP_SHUTDOWN, is_immediate);
+    queue->is_closed = true; /* for those that return inside the call */
 }
 
 /* After a shutdown no waiter waits forever, so lost wake-ups are not judged by counting. An
@@ -254,7 +255,6 @@ void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate) {
 void bz_judge_shutdown_end(struct bz_judged_queue *queue, bool is_immediate) {
     struct bz_shadow_object *items = bz_judge_shadow_object(queue->judge, queue->items);
     struct bz_shadow_object *slots = bz_judge_shadow_object(queue->judge, queue->slots);
-    queue->is_closed = true;
     slots->never_stuck = true;
     for (uint32_t value = 1; is_immediate && value <= queue->item_count; value++) {
         if (queue->ledger[value].state == BZ_ITEM_IN) {

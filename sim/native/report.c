@@ -1,6 +1,7 @@
 /* What the runtime reports to the judge. */
 #include "sim/native/image.h"
 #include "sim/native/internal.h"
+#include "sim/native/sut.h"
 
 static __attribute__((noinline)) void report_spawn(const struct bz_native *native) {
     const struct bz_task *spawned = bz_driver_newest_task(native->world.loop);
@@ -82,11 +83,36 @@ static void waits_on(struct bz_observer *observer, uint32_t task) {
     bz_judge_waits_on(native->world.judge, task);
 }
 
+static void watch_step(struct bz_native *native) {
+    const struct bz_world_watch *watch = native->watch;
+    struct bz_judge *judge = native->world.judge;
+    if (watch != NULL && watch->before_step != NULL &&
+        !watch->before_step(watch->context, &native->world, judge->step + 1)) {
+        bz_judge_give_up(judge);
+    }
+}
+
+/* A task that was woken in place runs inside the present step. */
+static void step_inside(struct bz_observer *observer, struct bz_handle *handle) {
+    struct bz_native *native = bz_container_of(observer, struct bz_native, observer);
+    struct bz_judge *judge = native->world.judge;
+    struct bz_loop *loop = native->world.loop;
+    struct bz_outer_step outer;
+    watch_step(native);
+    bz_judge_begin_inside(judge, &outer, loop->current == NULL ? 0 : loop->current->actor.id);
+    bz_container_of(handle, struct bz_task, wake.handle)->stack->cleared_below = NULL;
+    bz_driver_step_inside(loop, handle);
+    watch_step(native);
+    bz_judge_end_inside(judge, &outer);
+    bz_sut_may_wait(&native->world);
+}
+
 void bz_native_observe(struct bz_native *native) {
     native->observer = (struct bz_observer){
         .report = native->world.judge->sink != NULL ? report_checked : bz_native_report,
         .choose = choose,
         .waits_on = waits_on,
+        .step_inside = step_inside,
     };
     bz_driver_observe(native->world.loop, &native->observer);
 }

@@ -52,6 +52,7 @@ static void forget_shadow(struct bz_shadow *shadow) {
         forget_object(shadow, number);
     }
     shadow->handoff_sum = 0;
+    shadow->line_moves = 0;
 }
 
 /* How often waiters were overtaken matters to `starvation` alone. */

@@ -26,19 +26,35 @@
  * acquire, then the operation does not wait; or inside another's release or cancel, then this is
  * the wake-up, and the task resumes later.
  *
+ * In place. A library that resumes the waiter inside release(), put() or set(), in the step of the
+ * task that released, calls bz_request_complete() in on_done:
+ *
+ *     static void on_done(struct request *request) {
+ *         bz_request_complete(&caged_of(request)->wait, BZ_OK);
+ *     }
+ *
+ * There the waiting task resumes, and runs until it suspends or ends; then release() continues. It
+ * may call your code again: release, put, close, acquire. Such calls nest to any depth. No choice,
+ * no cancel and no other task comes between. Your object may be in the middle of release()
+ * meanwhile, so the judge reads `view`, `locked`, `queued` and `size` when the outermost call has
+ * returned. A completion inside `cancel` is never in place for the task that is cancelled. A queue
+ * cannot claim BZ_CLAIM_TAKES_AT_RETURN. The wait of a condition has to queue before it lets the
+ * lock go, and `notify-count` and `lost-notification` are silent once another task has run inside.
+ *
  * Cancel. `cancel` is called once a request, if its task is cancelled before the completion is
  * delivered. While nothing is posted, this happens at once, in the step of the canceller. After the
  * post it happens when the task resumes, right before the delivery. If it is accepted, the request
  * is completed with BZ_CANCELLED, posted or directly, at once or later. If it is refused, the
  * request continues, and the task waits until it is completed. Where a completion then says BZ_OK,
  * the task has what it no longer wants: `undo` gives it back, and the operation returns
- * BZ_CANCELLED. So it is for every cancel if `cancel` is NULL: such waits cannot be cancelled. The
- * judge knows it. The task keeps its place in the line, and there is no `deadlock` while it waits:
- * a program may rely on a cancel or a timeout to end the wait. Only a primitive that posts every
- * completion, and accepts every cancel before the delivery, needs no `undo`; where one is needed
- * and missing, the run aborts, which is the finding `crash`. If the rules of the variant say
- * BZ_WOKEN_KEEPS_RESULT (primitives/runtime/rules.h), the operation returns BZ_OK in all these
- * cases, and the cancel comes out of the next wait.
+ * BZ_CANCELLED. (In place, only a cancel that was refused before leads there.) So it is for every
+ * cancel if `cancel` is NULL: such waits cannot be cancelled. The judge knows it. The task keeps
+ * its place in the line, and there is no `deadlock` while it waits: a program may rely on a cancel
+ * or a timeout to end the wait. Only a primitive that posts every completion, and accepts every
+ * cancel before the delivery, needs no `undo`; where one is needed and missing, the run aborts,
+ * which is the finding `crash`. If the rules of the variant say BZ_WOKEN_KEEPS_RESULT
+ * (primitives/runtime/rules.h), the operation returns BZ_OK in all these cases, and the cancel
+ * comes out of the next wait.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -106,6 +122,21 @@ static inline void bz_request_done(struct bz_request *request, enum bz_status st
     request->is_done = true;
     request->status = status;
     bz_request_wake(request);
+}
+
+/* The same for a library that resumes a waiter inside release(), put() or set(): the completion is
+ * in place. If the task of the request waits, it resumes inside this call, and the caller continues
+ * when that task suspends or ends. The request may be gone afterwards. */
+static inline void bz_request_complete(struct bz_request *request, enum bz_status status) {
+    if (!request->is_waiting || request->is_accepted) {
+        bz_request_done(request, status);
+        return;
+    }
+    BZ_CHECK(!request->is_done); /* a request is completed once */
+    request->is_done = true;
+    request->status = status;
+    request->is_waiting = false;
+    (void)bz_future_set_result_in_place(&request->wakes, 0);
 }
 
 /* Private. */

@@ -30,6 +30,7 @@ struct bz_story_task {
     const char *call_text; /* the pending operation in the program's words; NULL */
     bool is_call_unsaid;   /* the pending operation has no line so far */
     bool is_expected;      /* it waits for more than its turn: its resume gets a line */
+    bool is_inside;        /* a task that it has woken in place runs inside its call */
 };
 
 struct bz_reader {

@@ -263,7 +263,10 @@ static void say_suspend(struct bz_reader *reader) {
     const char *wait = bz_or(reader->event->wait, "?");
     reader->is_over = reader->running == reader->task;
     task->is_expected = !bz_is(wait, "yield") || call->op != NULL;
-    if (call->op != NULL && bz_is(wait, "future")) {
+    if (bz_is(wait, "inside")) {
+        task->is_inside = true;
+        bz_reader_add_line(reader, reader->task, "runs it inside this call");
+    } else if (call->op != NULL && bz_is(wait, "future")) {
         say_waits(reader);
     } else if (call->op != NULL) {
         task->is_call_unsaid = false;
@@ -286,10 +289,10 @@ static void say_resume(struct bz_reader *reader) {
     struct bz_story_task *task = own(reader);
     const char *status = bz_or(reader->event->status, "?");
     bool has_started = pending(reader, reader->task)->has_started;
-    const char *verb = has_started ? "resumes" : "starts";
+    const char *verb = task->is_inside ? "continues" : has_started ? "resumes" : "starts";
     bool is_said = task->is_expected || !has_started || !bz_is(status, "ok");
     reader->running = reader->task;
-    task->is_expected = false;
+    task->is_expected = task->is_inside = false;
     if (bz_is(status, "ok") && is_said) {
         bz_reader_add_line(reader, reader->task, "%s", verb);
     } else if (is_said) {

@@ -129,6 +129,18 @@ Test(future, timelines) {
         {"cancel_reaches_every_waiter",
          "a-b: await-f; turn drop-f cancelling-a=0;"
          "turn -> a.await-f:cancelled b.await-f:cancelled; end-a=cancelled/0"},
+        /* --- in place --- */
+        {"runs_its_waiter_inside_the_call",
+         "a: await-f ready; b: place-f ready; turn -> a.await-f:ok a.ready=0 b.ready=0"},
+        {"nests_and_unwinds", "a: await-f; b: await-g place-f await-h; c: place-g set-h8; turn"
+                              " -> b.await-g:ok a.await-f:ok; turn -> b.await-h:ok"},
+        {"runs_its_waiter_inside_a_callback",
+         "a: await-f; +b: place-f; listen-gb turn set-g turn -> b:ok a.await-f:ok"},
+        {"leaves_a_cancel_of_its_caller_to_the_next_await",
+         "a: await-f cancel-b; b: place-f await-g; turn -> a.await-f:ok; turn"
+         " -> b.await-g:cancelled"},
+        {"delivers_a_cancel_of_its_waiter", "a: await-f; turn cancel-a place-f:invalid-state turn"
+                                            " -> a.await-f:cancelled"},
         {NULL, NULL},
     };
     tst_play_rows(rows, play);

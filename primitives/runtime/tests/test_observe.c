@@ -12,7 +12,7 @@ struct scene {
 
 static void spy_hear(struct bz_observer *observer, enum bz_event_kind kind, uint32_t task,
                      uint8_t status_number, uint32_t arg) {
-    static const char *const waits[] = {"none", "future", "yield", "sleep", "join"};
+    static const char *const waits[] = {"none", "future", "yield", "sleep", "join", "inside"};
     struct tst_log *log = &bz_container_of(observer, struct scene, observer)->stage.log;
     const char *status = bz_status_name((enum bz_status)status_number);
     switch (kind) {

@@ -1,6 +1,7 @@
 /* Waits that cannot be cancelled: primitives in callback style without `cancel` (callback.h). A
- * cancel is heeded when the wait is over: `undo` gives back what it granted. Each has siblings with
- * a fault, which must be found. */
+ * cancel is heeded when the wait is over: `undo` gives back what it granted. The same with
+ * completions in place, which cannot be cancelled or can be. Each has siblings with a fault, which
+ * must be found. */
 #include "scenarios/tests/designs/designs.h"
 #include "sim/model/model.h"
 #include "sim/variant/callback.h"
@@ -10,7 +11,14 @@ enum fault {
     LOSES_WAKE_UP, /* of the last but one waiter */
     GRANTS_TWICE,
     KEEPS, /* what a cancelled waiter was granted */
+    /* Of completions in place. */
+    SETTLES_LATE, /* a permit is free until the waiter that it goes to suspends again */
+    WALKS,        /* the line itself, which those that it resumes join again */
+    STORES_TWICE, /* an item that was handed over */
 };
+
+/* How waits end. */
+enum style { POSTS, IN_PLACE, IN_PLACE_OR_CANCELLED };
 
 /* --- who waits -------------------------------------------------------------------------------- */
 
@@ -18,23 +26,27 @@ struct line {
     struct bz_loop *loop;
     struct bz_list waiters;
     enum fault fault;
-    uint32_t woken; /* waiters that have not resumed */
+    enum style style;
+    uint32_t woken;                      /* waiters that have not resumed */
+    void (*has_left)(struct line *line); /* a waiter was cancelled; NULL */
 };
 
 struct waiter {
     struct bz_request request;
     struct bz_list link;
-    void *owner; /* for undo */
-    uint32_t op; /* of the read-write lock */
+    struct line *line;
+    bool is_granted;
+    uint32_t number; /* of those that are woken together */
+    uint32_t op;     /* of the read-write lock */
 };
 
-static void line_init(struct line *line, struct bz_loop *loop, enum fault fault) {
-    *line = (struct line){.loop = loop, .fault = fault};
+static void line_init(struct line *line, struct bz_loop *loop, enum fault fault, enum style style) {
+    *line = (struct line){.loop = loop, .fault = fault, .style = style};
     bz_list_init(&line->waiters);
 }
 
-static struct waiter *first_in(const struct line *line) {
-    return bz_container_of(line->waiters.next, struct waiter, link);
+static struct waiter *first_of(const struct bz_list *waiters) {
+    return bz_container_of(waiters->next, struct waiter, link);
 }
 
 static uint32_t length_of(const struct line *line) {
@@ -46,17 +58,47 @@ static uint32_t length_of(const struct line *line) {
     return length;
 }
 
+static void grant(struct line *line, struct waiter *waiter) {
+    line->woken += !waiter->is_granted;
+    waiter->is_granted = true;
+}
+
 /* False: nobody waits, or the fault. */
-static bool wake_first(struct line *line) {
-    if (bz_list_is_empty(&line->waiters) ||
-        (line->fault == LOSES_WAKE_UP && line->waiters.next->next == line->waiters.prev)) {
+static bool wake(struct line *line, struct bz_list *waiters) {
+    if (bz_list_is_empty(waiters) ||
+        (line->fault == LOSES_WAKE_UP && waiters->next->next == waiters->prev)) {
         return false;
     }
-    struct waiter *first = first_in(line);
+    struct waiter *first = first_of(waiters);
     bz_list_remove(&first->link);
-    line->woken++;
-    bz_request_post(&first->request);
+    grant(line, first);
+    if (line->style == POSTS) {
+        bz_request_post(&first->request);
+    } else {
+        bz_request_complete(&first->request, BZ_OK);
+    }
     return true;
+}
+
+static bool wake_first(struct line *line) {
+    return wake(line, &line->waiters);
+}
+
+/* Those that wait now, and none that joins meanwhile; none of them can be cancelled any more. */
+static void wake_all(struct line *line) {
+    struct bz_list now;
+    struct bz_list *waiters = line->fault == WALKS ? &line->waiters : &now;
+    uint32_t number = 0;
+    bz_list_init(&now);
+    while (line->fault != WALKS && !bz_list_is_empty(&line->waiters)) {
+        struct waiter *first = first_of(&line->waiters);
+        bz_list_remove(&first->link);
+        bz_list_push_back(&now, &first->link);
+        first->number = number++;
+        grant(line, first);
+    }
+    while (wake(line, waiters)) {
+    }
 }
 
 static void deliver(void *waiter) {
@@ -67,11 +109,36 @@ static void undo_nothing(void *waiter) {
     (void)waiter;
 }
 
-static enum bz_status wait_in(struct line *line, struct waiter *waiter) {
+static bool cancel(void *opaque) {
+    struct waiter *waiter = opaque;
+    struct line *line = waiter->line;
+    if (waiter->is_granted) {
+        return false;
+    }
+    bz_list_remove(&waiter->link);
+    bz_request_done(&waiter->request, BZ_CANCELLED);
+    if (line->has_left != NULL) {
+        line->has_left(line);
+    }
+    return true;
+}
+
+static void join(struct line *line, struct waiter *waiter) {
+    waiter->line = line;
     bz_list_push_back(&line->waiters, &waiter->link);
-    enum bz_status status = bz_request_wait(&waiter->request, line->loop, waiter, deliver, NULL);
-    line->woken--;
-    return status;
+}
+
+/* True: the task was granted what it waited for, and may have been cancelled. */
+static bool wait_joined(struct line *line, struct waiter *waiter, enum bz_status *status) {
+    *status = bz_request_wait(&waiter->request, line->loop, waiter, deliver,
+                              line->style == IN_PLACE_OR_CANCELLED ? cancel : NULL);
+    line->woken -= waiter->is_granted;
+    return waiter->is_granted;
+}
+
+static bool wait_in(struct line *line, struct waiter *waiter, enum bz_status *status) {
+    join(line, waiter);
+    return wait_joined(line, waiter, status);
 }
 
 /* --- permits ---------------------------------------------------------------------------------- */
@@ -82,8 +149,11 @@ struct permits {
 };
 
 static void permits_put(struct permits *permits) {
+    bool settles_late = permits->line.fault == SETTLES_LATE;
+    permits->free += settles_late;
     bool is_handed_over = wake_first(&permits->line);
     permits->free += !is_handed_over;
+    permits->free -= settles_late;
     if (is_handed_over && permits->line.fault == GRANTS_TWICE) {
         (void)wake_first(&permits->line);
     }
@@ -95,16 +165,17 @@ static enum bz_status permits_get(struct permits *permits) {
         return BZ_OK;
     }
     struct waiter waiter = {.request.undo = undo_nothing};
-    enum bz_status status = wait_in(&permits->line, &waiter);
-    if (status != BZ_OK && permits->line.fault != KEEPS) {
+    enum bz_status status;
+    if (wait_in(&permits->line, &waiter, &status) && status != BZ_OK &&
+        permits->line.fault != KEEPS) {
         permits_put(permits);
     }
     return status;
 }
 
 static void permits_init(struct permits *permits, struct bz_loop *loop, enum fault fault,
-                         uint32_t free) {
-    line_init(&permits->line, loop, fault);
+                         enum style style, uint32_t free) {
+    line_init(&permits->line, loop, fault, style);
     permits->free = free;
 }
 
@@ -133,8 +204,7 @@ struct event {
 static void firm_set(void *instance) {
     struct event *event = instance;
     event->is_set = true;
-    while (wake_first(&event->line)) {
-    }
+    wake_all(&event->line);
 }
 
 static void firm_clear(void *instance) {
@@ -148,7 +218,11 @@ static bool firm_is_set(void *instance) {
 static enum bz_status firm_wait(void *instance) {
     struct event *event = instance;
     struct waiter waiter = {.request.undo = undo_nothing};
-    return event->is_set ? BZ_OK : wait_in(&event->line, &waiter);
+    enum bz_status status = BZ_OK;
+    if (!event->is_set) {
+        (void)wait_in(&event->line, &waiter, &status);
+    }
+    return status;
 }
 
 /* --- condition -------------------------------------------------------------------------------- */
@@ -177,18 +251,31 @@ static void pass_on(struct condition *condition, enum bz_status status) {
     }
 }
 
+/* However often it is cancelled: BZ_CANCELLED, if it was. */
+static enum bz_status lock_again(struct permits *lock) {
+    enum bz_status status = BZ_OK;
+    bool has_it = false;
+    while (!has_it && lock->free == 0) {
+        struct waiter waiter = {.request.undo = undo_nothing};
+        enum bz_status once;
+        has_it = wait_in(&lock->line, &waiter, &once);
+        status = once == BZ_OK ? status : once;
+    }
+    lock->free -= !has_it;
+    return status;
+}
+
 static enum bz_status firm_wait_notified(void *instance) {
     struct condition *condition = instance;
     struct waiter waiter = {.request.undo = undo_nothing};
-    permits_put(&condition->lock);
-    enum bz_status status = wait_in(&condition->line, &waiter);
-    pass_on(condition, status);
-    if (condition->lock.free > 0) {
-        condition->lock.free--;
-        return status;
+    enum bz_status status;
+    join(&condition->line, &waiter);
+    permits_put(&condition->lock); /* in place, another task may notify inside */
+    bool is_notified = wait_joined(&condition->line, &waiter, &status);
+    if (is_notified) {
+        pass_on(condition, status);
     }
-    struct waiter again = {.request.undo = undo_nothing};
-    enum bz_status relock = wait_in(&condition->lock.line, &again);
+    enum bz_status relock = lock_again(&condition->lock);
     if (status == BZ_OK) {
         pass_on(condition, relock);
         status = relock;
@@ -205,14 +292,15 @@ struct barrier {
 
 static enum bz_status firm_arrive(void *instance, uint32_t *index) {
     struct barrier *barrier = instance;
-    struct waiter waiter = {.request.undo = undo_nothing};
-    *index = length_of(&barrier->line);
-    if (*index + 1 < barrier->parties) {
-        return wait_in(&barrier->line, &waiter);
+    struct waiter waiter = {.request.undo = undo_nothing, .number = barrier->parties - 1};
+    enum bz_status status = BZ_OK;
+    if (length_of(&barrier->line) + 1 < barrier->parties) {
+        (void)wait_in(&barrier->line, &waiter, &status);
+    } else {
+        wake_all(&barrier->line);
     }
-    while (wake_first(&barrier->line)) {
-    }
-    return BZ_OK;
+    *index = waiter.number;
+    return status;
 }
 
 /* --- queue ------------------------------------------------------------------------------------ */
@@ -229,10 +317,10 @@ struct queue {
 };
 
 static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
-                                 uint32_t maxsize, enum fault fault) {
+                                 uint32_t maxsize, enum fault fault, enum style style) {
     struct queue *queue = instance;
-    permits_init(&queue->slots, loop, fault, maxsize == 0 ? ITEMS_MAX : maxsize);
-    permits_init(&queue->items, loop, fault, 0);
+    permits_init(&queue->slots, loop, fault, style, maxsize == 0 ? ITEMS_MAX : maxsize);
+    permits_init(&queue->items, loop, fault, style, 0);
     return order == BZ_QUEUE_ORDER_FIFO ? BZ_OK : BZ_INVALID_ARGUMENT;
 }
 
@@ -240,7 +328,9 @@ static enum bz_status firm_put(void *instance, uint64_t value, int64_t priority)
     struct queue *queue = instance;
     enum bz_status status = permits_get(&queue->slots);
     (void)priority;
-    if (status == BZ_OK) {
+    bool has_getter = !bz_list_is_empty(&queue->items.line.waiters);
+    for (uint32_t times = queue->items.line.fault == STORES_TWICE && has_getter ? 2 : 1;
+         status == BZ_OK && times > 0; times--) {
         queue->ring[(queue->first + queue->count++) % ITEMS_MAX] = value;
         permits_put(&queue->items);
     }
@@ -309,14 +399,23 @@ struct rwlock {
 
 static void admit(struct rwlock *lock) {
     while (!bz_list_is_empty(&lock->line.waiters)) {
+        struct readers_writers before = lock->held;
         struct readers_writers with = lock->held;
-        bool may_enter = model_step(&with, first_in(&lock->line)->op, NULL, NULL) ||
+        bool may_enter = model_step(&with, first_of(&lock->line.waiters)->op, NULL, NULL) ||
                          (lock->line.fault == GRANTS_TWICE && lock->held.readers > 0);
-        if (!may_enter || !wake_first(&lock->line)) {
+        if (!may_enter) {
             return;
         }
         lock->held = with;
+        if (!wake_first(&lock->line)) {
+            lock->held = before;
+            return;
+        }
     }
+}
+
+static void admit_behind(struct line *line) {
+    admit(bz_container_of(line, struct rwlock, line));
 }
 
 static void leave(struct rwlock *lock, uint32_t op) {
@@ -339,8 +438,8 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
         return BZ_OK;
     }
     struct waiter waiter = {.request.undo = undo_nothing, .op = op};
-    enum bz_status status = wait_in(&lock->line, &waiter);
-    if (status != BZ_OK && lock->line.fault != KEEPS) {
+    enum bz_status status;
+    if (wait_in(&lock->line, &waiter, &status) && status != BZ_OK && lock->line.fault != KEEPS) {
         leave(lock, op);
     }
     return status;
@@ -348,34 +447,35 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
 
 /* --- the designs ------------------------------------------------------------------------------ */
 
-#define FIRM(name, fault, summary)                                                                 \
+#define FIRM(name, fault, style, summary)                                                          \
     static enum bz_status name##_init(void *instance, struct bz_loop *loop, uint32_t permits) {    \
-        permits_init(instance, loop, fault, permits);                                              \
+        permits_init(instance, loop, fault, style, permits);                                       \
         return BZ_OK;                                                                              \
     }                                                                                              \
     static enum bz_status name##_event_init(void *instance, struct bz_loop *loop) {                \
-        line_init(&((struct event *)instance)->line, loop, fault);                                 \
+        line_init(&((struct event *)instance)->line, loop, fault, style);                          \
         return BZ_OK;                                                                              \
     }                                                                                              \
     static enum bz_status name##_condition_init(void *instance, struct bz_loop *loop) {            \
-        permits_init(instance, loop, NO_FAULT, 1);                                                 \
-        line_init(&((struct condition *)instance)->line, loop, fault);                             \
+        permits_init(instance, loop, NO_FAULT, style, 1);                                          \
+        line_init(&((struct condition *)instance)->line, loop, fault, style);                      \
         return BZ_OK;                                                                              \
     }                                                                                              \
     static enum bz_status name##_barrier_init(void *instance, struct bz_loop *loop,                \
                                               uint32_t parties) {                                  \
-        line_init(&((struct barrier *)instance)->line, loop, fault);                               \
+        line_init(&((struct barrier *)instance)->line, loop, fault, style);                        \
         ((struct barrier *)instance)->parties = parties;                                           \
         return BZ_OK;                                                                              \
     }                                                                                              \
     static enum bz_status name##_queue_init(void *instance, struct bz_loop *loop,                  \
                                             enum bz_queue_order order, uint32_t maxsize) {         \
-        return queue_init(instance, loop, order, maxsize, fault);                                  \
+        return queue_init(instance, loop, order, maxsize, fault, style);                           \
     }                                                                                              \
     static enum bz_status name##_rwlock_init(void *instance, struct bz_loop *loop,                 \
                                              const int64_t *parameters) {                          \
         (void)parameters;                                                                          \
-        line_init(&((struct rwlock *)instance)->line, loop, fault);                                \
+        line_init(&((struct rwlock *)instance)->line, loop, fault, style);                         \
+        ((struct rwlock *)instance)->line.has_left = admit_behind;                                 \
         return BZ_OK;                                                                              \
     }                                                                                              \
     static const struct bz_permit_ops name##_ops = {.instance_bytes = sizeof(struct permits),      \
@@ -412,14 +512,19 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
                                                              name##_rwlock_init, firm_call};       \
     DESIGN(name,                                                                                   \
            BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_UNAIDED |  \
-               BZ_CLAIM_EXACT_NOTIFY,                                                              \
+               ((style) == IN_PLACE_OR_CANCELLED ? 0 : BZ_CLAIM_EXACT_NOTIFY),                     \
            summary,                                                                                \
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &name##_ops, [BZ_PRIMITIVE_LOCK] = &name##_ops}, \
            .event = &name##_event_ops, .condition = &name##_condition_ops,                         \
            .barrier = &name##_barrier_ops, .queue = &name##_queue_ops,                             \
            .modelled = &name##_rwlock_ops)
 
-FIRM(firm, NO_FAULT, "a wait cannot be cancelled");
-FIRM(firm_losing, LOSES_WAKE_UP, "the same, and a wake-up is lost");
-FIRM(firm_doubling, GRANTS_TWICE, "the same, and what one gives back two get");
-FIRM(firm_keeping, KEEPS, "the same, and a cancelled waiter keeps what it got");
+FIRM(firm, NO_FAULT, POSTS, "a wait cannot be cancelled");
+FIRM(firm_losing, LOSES_WAKE_UP, POSTS, "the same, and a wake-up is lost");
+FIRM(firm_doubling, GRANTS_TWICE, POSTS, "the same, and what one gives back two get");
+FIRM(firm_keeping, KEEPS, POSTS, "the same, and a cancelled waiter keeps what it got");
+FIRM(inplace, NO_FAULT, IN_PLACE, "the waiter resumes inside the call");
+FIRM(inplace_cancelled, NO_FAULT, IN_PLACE_OR_CANCELLED, "the same, and a wait can be cancelled");
+FIRM(inplace_late, SETTLES_LATE, IN_PLACE, "the same, and a release settles its count afterwards");
+FIRM(inplace_walking, WALKS, IN_PLACE, "the same, and its walk meets those that wait again");
+FIRM(inplace_storing, STORES_TWICE, IN_PLACE, "the same, and an item is handed over and kept");

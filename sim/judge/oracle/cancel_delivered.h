@@ -28,7 +28,8 @@ static inline bool cancel_delivered_suspects(const struct bz_judge *judge,
                                              const struct bz_moment *moment) {
     const struct bz_shadow_task *task = &judge->shadow.tasks[moment->task];
     if (moment->kind == BZ_MOMENT_CANCEL) {
-        bool is_put_off = task->await == BZ_AWAIT_WOKEN && judge->config.keeps_result;
+        bool is_put_off = (task->await == BZ_AWAIT_WOKEN && judge->config.keeps_result) ||
+                          task->wait == BZ_WAIT_INSIDE; /* no await of its own */
         return moment->status != BZ_CANCELLED && task->cancel_pending && !is_put_off;
     }
     return moment->kind == BZ_MOMENT_RETURN &&

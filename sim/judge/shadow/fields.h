@@ -84,7 +84,7 @@ OBJECT(struct bz_introspection, look, , SETUP, ALWAYS, DATA)
 OBJECT(enum bz_object_kind, kind, :8, SETUP, ALWAYS, DATA)
 OBJECT(enum bz_primitive, primitive, :8, SETUP, ALWAYS, DATA)
 /* condition: wakes must equal wakes_due after every step */
-OBJECT(bool, counts_wakes, , SETUP, ALWAYS, DATA)
+OBJECT(bool, counts_wakes, , SETUP EVENTS, ALWAYS, DATA)
 /* of the last acquire that returned, see below */
 OBJECT(uint8_t, return_status, , CALLS, NEVER, DATA)
 OBJECT(uint32_t, claims, , SETUP, ALWAYS, DATA)
@@ -97,8 +97,8 @@ OBJECT(uint32_t, quorum, , SETUP, ALWAYS, DATA) /* barrier: this many live tasks
 OBJECT(bool, is_counted, , SETUP, ALWAYS, DATA) /* a wait that returns BZ_OK raises the holders */
 OBJECT(bool, is_strict, , SETUP, ALWAYS, DATA) /* newcomers pass no waiter, not even a woken task */
 OBJECT(bool, is_owned, , SETUP, ALWAYS, DATA) /* and the task's holdings */
-/* not judged by lost-wakeup: a condition's lock, a closed queue */
-OBJECT(bool, never_stuck, , OBJECTS, ALWAYS, DATA)
+/* not judged by lost-wakeup: a condition's lock, a closed queue; nor by lost-notification */
+OBJECT(bool, never_stuck, , OBJECTS EVENTS, ALWAYS, DATA)
 OBJECT(uint32_t, wakes, , EVENTS, COUNT, DATA) /* grants by wake-up so far */
 OBJECT(uint32_t, wakes_due, , EVENTS OBJECTS, COUNT, DATA) /* condition: how many there should be */
 OBJECT(uint32_t, had_last, , CALLS, NEVER, TASK) /* the task that had it last; 0: none */

@@ -23,17 +23,20 @@ static void overtake(struct bz_shadow_object *object, struct bz_shadow_task *tas
 }
 
 /* Counts live arrivals that stand before this one, without those that may own something, as many as
- * there is something left for. Only a grant out of order walks the line. */
+ * there is something left for. Only a grant out of order walks the line. A task that others run
+ * inside of does not wait, and while there is one, the call that it is in may be about to wake
+ * those that wait for something uncounted. */
 static __attribute__((noinline, cold)) void pass_waiting(struct bz_shadow *shadow,
                                                          struct bz_shadow_object *object,
                                                          uint32_t id, uint64_t left,
                                                          struct bz_overtaking *overtaking) {
-    uint32_t arrival = shadow->tasks[id].arrival;
+    uint32_t arrival = shadow->inside > 0 && !object->is_counted ? 0 : shadow->tasks[id].arrival;
     for (uint32_t position = object->first_live; position < arrival; position++) {
-        if (!bz_shadow_stands_live(shadow, object, position)) {
+        uint32_t other = object->line[position];
+        if (!bz_shadow_stands_live(shadow, object, position) ||
+            shadow->tasks[other].wait == BZ_WAIT_INSIDE) {
             continue;
         }
-        uint32_t other = object->line[position];
         if (left > 0 && may_own(object, &shadow->tasks[other])) {
             left--;
             continue;

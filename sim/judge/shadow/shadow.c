@@ -169,6 +169,7 @@ void bz_shadow_close_gaps(struct bz_shadow *shadow, struct bz_shadow_object *obj
     object->first_live = 0;
     object->first_woken = 0;
     object->handed_on = 0;
+    shadow->line_moves++;
 }
 
 /* If there are few gaps, the line gets longer. */
@@ -256,11 +257,9 @@ enum bz_window bz_shadow_window(const struct bz_shadow_task *task) {
 }
 
 enum bz_op bz_shadow_op(const struct bz_shadow_task *task) {
-    static const uint8_t by_wait[] = {[BZ_WAIT_NONE] = BZ_OP_RUN,
-                                      [BZ_WAIT_FUTURE] = BZ_OP_AWAIT,
-                                      [BZ_WAIT_YIELD] = BZ_OP_YIELD,
-                                      [BZ_WAIT_SLEEP] = BZ_OP_SLEEP,
-                                      [BZ_WAIT_JOIN] = BZ_OP_JOIN};
+    static const uint8_t by_wait[] = {[BZ_WAIT_NONE] = BZ_OP_RUN,    [BZ_WAIT_FUTURE] = BZ_OP_AWAIT,
+                                      [BZ_WAIT_YIELD] = BZ_OP_YIELD, [BZ_WAIT_SLEEP] = BZ_OP_SLEEP,
+                                      [BZ_WAIT_JOIN] = BZ_OP_JOIN,   [BZ_WAIT_INSIDE] = BZ_OP_RUN};
     if (task->op != BZ_OP_NONE) {
         return (enum bz_op)task->op;
     }

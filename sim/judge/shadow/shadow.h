@@ -137,6 +137,8 @@ struct bz_shadow {
     uint32_t unfinished;   /* tasks of the program that have not ended */
     uint32_t helpers;      /* tasks that are none of the program's */
     uint32_t clocks;       /* objects with look.idle */
+    uint32_t line_moves;   /* how often gaps of a line were closed; in a step alone */
+    uint32_t inside;       /* steps that the present one runs inside of */
     uint64_t refused_ends; /* statuses with which no task of the program ends, as bits */
     uint64_t handoff_sum;  /* over the hand-offs without a bit */
 };

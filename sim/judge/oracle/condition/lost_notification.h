@@ -28,8 +28,8 @@ static inline bool lost_notification_suspects(const struct bz_judge *judge,
 static inline void lost_notification_judges(struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (bz_is_helped(judge, object)) {
-        return;
+    if (object->never_stuck || bz_is_helped(judge, object)) {
+        return; /* see lose_count() in judge.c */
     }
     const struct bz_task_label name = bz_task_label(judge, moment->task);
     if (moment->kind == BZ_MOMENT_OWES) {

@@ -18,7 +18,8 @@ static inline bool bound_suspects(const struct bz_judge *judge, const struct bz_
            slots->holders > slots->permits;
 }
 
-static inline bool bound_is_exceeded(const struct bz_shadow_object *slots,
+static inline bool bound_is_exceeded(const struct bz_judge *judge,
+                                     const struct bz_shadow_object *slots,
                                      const struct bz_moment *moment) {
     bool is_return = moment->kind == BZ_MOMENT_RETURN;
     if (slots->kind != BZ_OBJECT_SLOTS ||
@@ -26,15 +27,16 @@ static inline bool bound_is_exceeded(const struct bz_shadow_object *slots,
         return false;
     }
     const struct bz_shadow_object *items = slots - 1; /* the two come in a pair */
-    bool has_hands = !bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN) && !bz_is_rendezvous(slots);
-    uint32_t in_hand = has_hands ? items->woken : 0;
+    bool is_exact = bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN);
+    uint32_t in_hand = is_exact || bz_is_rendezvous(slots) ? 0 : items->woken;
+    in_hand += is_exact || judge->shadow.inside == 0 ? 0 : items->polling;
     return slots->holders > slots->permits + in_hand;
 }
 
 static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     const struct bz_shadow_object *slots = bz_judge_shadow_object(judge, bound_slots(moment));
     bool is_put = slots->return_task == moment->task && slots->return_step == judge->step;
-    if (!bound_is_exceeded(slots, moment)) {
+    if (!bound_is_exceeded(judge, slots, moment)) {
         return;
     }
     if (bz_is_rendezvous(slots)) {

@@ -17,14 +17,14 @@ static inline int64_t item_once_surplus(const struct bz_judged_queue *queue) {
 static inline bool item_once_suspects(const struct bz_judge *judge,
                                       const struct bz_moment *moment) {
     const struct bz_judged_queue *queue = moment->queue;
-    (void)judge;
     switch (moment->kind) {
     case BZ_MOMENT_GOT:
         return !bz_queue_may_give(queue, moment->numbers[0]);
     case BZ_MOMENT_PUT_FAILED:
         return queue->ledger[moment->numbers[0]].state == BZ_ITEM_GOT;
     case BZ_MOMENT_NO_EFFECT:
-        return queue->size != NULL && !queue->is_closed && item_once_surplus(queue) != 0;
+        return queue->size != NULL && !queue->is_closed && judge->shadow.inside == 0 &&
+               item_once_surplus(queue) != 0;
     default:
         return moment->kind == BZ_MOMENT_LEFT_OVER;
     }
