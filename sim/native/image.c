@@ -240,6 +240,16 @@ static void forget_numbers(struct bz_actor *actor) {
     memset(actor->count, 0, sizeof actor->count);
 }
 
+/* True if a callback was ever made. */
+static bool made_callbacks(const struct bz_loop *loop) {
+    uint32_t callbacks = loop->actor.count[BZ_ROLE_CALLBACK];
+    const struct bz_task *task = NULL;
+    while ((task = bz_driver_next_task(loop, task)) != NULL) {
+        callbacks |= task->actor.count[BZ_ROLE_CALLBACK];
+    }
+    return callbacks != 0;
+}
+
 /* The maker of a handle, and when; but a step is its task's. */
 static void forget_name(struct bz_handle *handle) {
     handle->nth = 0;
@@ -353,8 +363,10 @@ static void canonicalize_tasks(struct bz_loop *loop) {
 void bz_image_normalize(struct bz_loop *loop) {
     BZ_CHECK(loop->current == NULL);
     memset(&loop->driver_coro, 0, sizeof loop->driver_coro);
+    bool has_callbacks = made_callbacks(loop);
     forget_numbers(&loop->actor);
     canonicalize_tasks(loop);
+    loop->actor.count[BZ_ROLE_CALLBACK] = has_callbacks; /* loop_oracles.c asks for it */
     canonicalize_queue(loop);
     canonicalize_timers(loop);
 }

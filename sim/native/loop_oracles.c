@@ -199,10 +199,9 @@ static void count_tasks(const struct bz_loop *loop, struct kept *kept) {
     kept->is_exact = callbacks == 0 && listed == loop->tasks_created; /* else some are forgotten */
 }
 
-static struct kept count_kept(const struct bz_loop *loop, bool is_searched) {
+static struct kept count_kept(const struct bz_loop *loop) {
     struct kept kept = {.stacks = loop->stacks->fresh_taken};
     count_tasks(loop, &kept);
-    kept.is_exact &= !is_searched; /* no state has these numbers (image.h) */
     for (const struct bz_stack *stack = loop->stacks->free_stacks; stack != NULL && kept.stacks > 0;
          stack = stack->next_free) {
         kept.stacks--;
@@ -225,7 +224,7 @@ void bz_native_judge_kept(struct bz_native *native) {
     if (bz_judge_verdict(judge) != BZ_RUN_PASSED) {
         return;
     }
-    struct kept kept = count_kept(loop, native->world.is_searched);
+    struct kept kept = count_kept(loop);
     if (kept.stacks != kept.live || loop->live_tasks != kept.live) {
         bz_judge_violate(judge, "leak", 0, 0,
                          "the loop keeps %u stacks and counts %u live tasks; it has %u",
