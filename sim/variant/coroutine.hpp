@@ -24,9 +24,10 @@
  * loop's arena. Handles that are posted are those of bz::task, at any depth below the operation.
  * Your awaitables stay as they are: they get these handles in await_suspend().
  *
- * A handle need not be posted. It may be resumed directly, in any step. If the operation
- * ends there, this is its wake-up. A function that resumes handles so and is not inside
- * bz::run_coroutine(), for instance a release, needs a bz::frames in its scope.
+ * A handle need not be posted. It may be resumed directly, in any step, also by symmetric transfer.
+ * If the operation ends there, its task runs in place (callback.h), inside the release, put or set
+ * that resumed the handle, until it suspends or ends. A function that resumes handles so and is not
+ * inside bz::run_coroutine(), for instance a release, needs a bz::frames in its scope.
  *
  * `cancel` and `undo` mean what they mean in callback.h. A coroutine ends once, and one handle of
  * an operation may be posted at a time; a breach aborts the run, which is the finding `crash`.
@@ -104,13 +105,15 @@ struct alignas(std::max_align_t) promise_base {
         bool await_ready() const noexcept {
             return false;
         }
+        /* In place, the frame is gone afterwards: no caller may keep anything in it. */
         template <typename Promise>
-        std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+        __attribute__((noinline)) std::coroutine_handle<>
+        await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
             Promise &promise = ended.promise();
             if (promise.continuation) {
                 return promise.continuation;
             }
-            bz_request_done(&promise.owner->request, promise.status());
+            bz_request_complete(&promise.owner->request, promise.status());
             return std::noop_coroutine();
         }
         void await_resume() const noexcept {

@@ -24,11 +24,15 @@
  * A wake-up promises nothing, unless the variant claims BZ_CLAIM_WAKE_IS_GRANT: a future that is
  * still not ready waits again, at its place by arrival.
  *
+ * A waker never runs its task in place: it only makes the next poll ready. For senders whose
+ * set_value() runs on in the step of its caller, see bz_request_complete() in callback.h.
+ *
  * Cancel. A future is dropped in the step in which its cancelled task runs again, as an executor
  * does that aborts a task, or whose task has waited with a timeout. Until then the future
  * is in your queue, and your code may call its waker, which changes nothing any more. If your
  * code has given it something by then, `drop` has to pass it on. A future that is ready is not
- * dropped. */
+ * dropped. If the rules of the variant say BZ_WOKEN_KEEPS_RESULT (primitives/runtime/rules.h), a
+ * woken future is polled all the same, and the cancel comes with the next wait. */
 #ifndef BZ_SIM_VARIANT_POLL_H
 #define BZ_SIM_VARIANT_POLL_H
 

@@ -130,6 +130,24 @@ static void lose_wakeup(void) {
     violate("lost-wakeup", "c", "door", 8);
 }
 
+Test(story, says_what_runs_in_place) {
+    BEGIN("a", "b");
+    starts_and_waits(1, "b");
+    HAPPENS(2, "a", "resume", .status = "ok");
+    HAPPENS(2, "a", "call", .op = "release", .object = "door");
+    HAPPENS(2, "b", "wake", .status = "ok");
+    HAPPENS(2, "a", "suspend", .wait = "inside");
+    HAPPENS(3, "b", "resume", .status = "ok");
+    HAPPENS(3, "b", "exit", .status = "ok");
+    HAPPENS(4, "a", "resume", .status = "ok");
+    HAPPENS(4, "a", "exit", .status = "ok");
+    violate("lost-wakeup", "b", "door", 4);
+    tell();
+    (void)find("a", "runs it inside this call");
+    (void)find("a", "continues");
+    (void)find("b", "resumes");
+}
+
 Test(story, links_what_happened_to_what_it_follows_from) {
     lose_wakeup();
     tell();

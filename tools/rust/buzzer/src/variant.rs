@@ -332,6 +332,7 @@ pub struct Variant {
 unsafe impl Sync for Variant {}
 
 const VERSION: u32 = 11; // BZ_VARIANT_VERSION
+const RULES_THAT_KEEP: &[u8; 8] = &[0, 0, 0, 0, 0, 0, 1, 0]; // struct bz_rules: `woken`
 
 impl Variant {
     /// `name` and `summary` end with `\0`.
@@ -360,6 +361,13 @@ impl Variant {
     /// At most so many tasks wait in an object at the same time.
     pub const fn waiters_max(mut self, count: u32) -> Self {
         self.waiters_max = count;
+        self
+    }
+
+    /// A task that is cancelled after its waker was called polls its future all the same, and its next wait is
+    /// cancelled: `BZ_WOKEN_KEEPS_RESULT` of `primitives/runtime/rules.h`.
+    pub const fn keeps_result(mut self) -> Self {
+        self.rules = RULES_THAT_KEEP.as_ptr() as *const ();
         self
     }
 
