@@ -1,7 +1,8 @@
 /* For coroutine_test: semaphores in C++ that wait where the C++ runtime keeps an exception for the
  * thread. `catching` waits in a catch block, `rethrowing` rethrows after the wait, `unwinding`
  * waits in a destructor while the stack is unwound. With -DFAULT=1 a woken waiter that is cancelled
- * keeps its permit. With -DIN_ARENA the exceptions come from the arena. */
+ * keeps its permit. With -DIN_ARENA the exceptions come from the arena, with -DIN_PLACE a waiter
+ * resumes inside the release, which may be in a catch block or a destructor. */
 #include <exception>
 
 #include "sim/variant/plugin.h"
@@ -10,6 +11,12 @@
 #else
 static void bz_malloc_from(bz_loop *) {
 }
+#endif
+
+#ifdef IN_PLACE
+#define set_result bz_future_set_result_in_place
+#else
+#define set_result bz_future_set_result
 #endif
 
 namespace {
@@ -40,8 +47,10 @@ bz_status init(void *instance, bz_loop *loop, uint32_t permits) {
 
 void put(semaphore &sem) {
     while (bz_list *link = bz_list_pop_front(&sem.line)) {
-        if (bz_future_set_result(&bz_container_of(link, waiter, link)->future, 0) == BZ_OK) {
+        bz_future &future = bz_container_of(link, waiter, link)->future;
+        if (!bz_future_is_done(&future)) {
             sem.promised++;
+            (void)set_result(&future, 0);
             return;
         }
     }
