@@ -174,7 +174,8 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
 }
 
 /* Waits until the request is completed, after the primitive's own call has started it. Returns the
- * status of its completion; BZ_CANCELLED, if that is BZ_OK and the task was cancelled.
+ * status of its completion; BZ_CANCELLED, if that is BZ_OK, BZ_CLOSED or BZ_BROKEN, and the task
+ * was cancelled.
  *
  * `loop` is what init received; it may have passed through your code as a pointer to your loop.
  * `deliver` runs the posted completion of your request, which `wanted` points to. `cancel` is your
@@ -198,8 +199,12 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
         }
     }
     BZ_CHECK(!request->is_posted); /* nothing may be delivered to a request that is done */
-    if (!is_cancelled || request->status != BZ_OK) {
+    bool is_over = request->status == BZ_CLOSED || request->status == BZ_BROKEN;
+    if (!is_cancelled || (request->status != BZ_OK && !is_over)) {
         return request->status;
+    }
+    if (is_over) {
+        return BZ_CANCELLED; /* it has nothing to give back */
     }
     BZ_CHECK(request->undo != NULL); /* else what was granted would be lost */
     request->undo(wanted);

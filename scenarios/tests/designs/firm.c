@@ -36,6 +36,7 @@ struct waiter {
     struct bz_list link;
     struct line *line;
     bool is_granted;
+    enum bz_status outcome;
     uint32_t number; /* of those that are woken together */
     uint32_t op;     /* of the read-write lock */
 };
@@ -64,28 +65,29 @@ static void grant(struct line *line, struct waiter *waiter) {
 }
 
 /* False: nobody waits, or the fault. */
-static bool wake(struct line *line, struct bz_list *waiters) {
+static bool wake(struct line *line, struct bz_list *waiters, enum bz_status outcome) {
     if (bz_list_is_empty(waiters) ||
         (line->fault == LOSES_WAKE_UP && waiters->next->next == waiters->prev)) {
         return false;
     }
     struct waiter *first = first_of(waiters);
     bz_list_remove(&first->link);
+    first->outcome = outcome;
     grant(line, first);
     if (line->style == POSTS) {
         bz_request_post(&first->request);
     } else {
-        bz_request_complete(&first->request, BZ_OK);
+        bz_request_complete(&first->request, outcome);
     }
     return true;
 }
 
 static bool wake_first(struct line *line) {
-    return wake(line, &line->waiters);
+    return wake(line, &line->waiters, BZ_OK);
 }
 
 /* Those that wait now, and none that joins meanwhile; none of them can be cancelled any more. */
-static void wake_all(struct line *line) {
+static void wake_all(struct line *line, enum bz_status outcome) {
     struct bz_list now;
     struct bz_list *waiters = line->fault == WALKS ? &line->waiters : &now;
     uint32_t number = 0;
@@ -97,12 +99,13 @@ static void wake_all(struct line *line) {
         first->number = number++;
         grant(line, first);
     }
-    while (wake(line, waiters)) {
+    while (wake(line, waiters, outcome)) {
     }
 }
 
-static void deliver(void *waiter) {
-    bz_request_done(&((struct waiter *)waiter)->request, BZ_OK);
+static void deliver(void *opaque) {
+    struct waiter *waiter = opaque;
+    bz_request_done(&waiter->request, waiter->outcome);
 }
 
 static void undo_nothing(void *waiter) {
@@ -133,7 +136,7 @@ static bool wait_joined(struct line *line, struct waiter *waiter, enum bz_status
     *status = bz_request_wait(&waiter->request, line->loop, waiter, deliver,
                               line->style == IN_PLACE_OR_CANCELLED ? cancel : NULL);
     line->woken -= waiter->is_granted;
-    return waiter->is_granted;
+    return waiter->is_granted && waiter->outcome == BZ_OK;
 }
 
 static bool wait_in(struct line *line, struct waiter *waiter, enum bz_status *status) {
@@ -204,7 +207,7 @@ struct event {
 static void firm_set(void *instance) {
     struct event *event = instance;
     event->is_set = true;
-    wake_all(&event->line);
+    wake_all(&event->line, BZ_OK);
 }
 
 static void firm_clear(void *instance) {
@@ -297,7 +300,7 @@ static enum bz_status firm_arrive(void *instance, uint32_t *index) {
     if (length_of(&barrier->line) + 1 < barrier->parties) {
         (void)wait_in(&barrier->line, &waiter, &status);
     } else {
-        wake_all(&barrier->line);
+        wake_all(&barrier->line, BZ_OK);
     }
     *index = waiter.number;
     return status;
@@ -311,6 +314,7 @@ static enum bz_status firm_arrive(void *instance, uint32_t *index) {
 struct queue {
     struct permits slots;
     struct permits items;
+    bool is_closed;
     uint32_t first;
     uint32_t count;
     uint64_t ring[ITEMS_MAX];
@@ -326,7 +330,7 @@ static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_q
 
 static enum bz_status firm_put(void *instance, uint64_t value, int64_t priority) {
     struct queue *queue = instance;
-    enum bz_status status = permits_get(&queue->slots);
+    enum bz_status status = queue->is_closed ? BZ_CLOSED : permits_get(&queue->slots);
     (void)priority;
     bool has_getter = !bz_list_is_empty(&queue->items.line.waiters);
     for (uint32_t times = queue->items.line.fault == STORES_TWICE && has_getter ? 2 : 1;
@@ -339,7 +343,8 @@ static enum bz_status firm_put(void *instance, uint64_t value, int64_t priority)
 
 static enum bz_status firm_get(void *instance, uint64_t *value) {
     struct queue *queue = instance;
-    enum bz_status status = permits_get(&queue->items);
+    bool is_over = queue->is_closed && queue->items.free == 0;
+    enum bz_status status = is_over ? BZ_CLOSED : permits_get(&queue->items);
     if (status == BZ_OK) {
         *value = queue->ring[queue->first++ % ITEMS_MAX];
         queue->count--;
@@ -350,12 +355,26 @@ static enum bz_status firm_get(void *instance, uint64_t *value) {
 
 static enum bz_status firm_try_put(void *instance, uint64_t value, int64_t priority) {
     const struct queue *queue = instance;
-    return queue->slots.free > 0 ? firm_put(instance, value, priority) : BZ_FULL;
+    bool is_ready = queue->slots.free > 0 || queue->is_closed;
+    return is_ready ? firm_put(instance, value, priority) : BZ_FULL;
 }
 
 static enum bz_status firm_try_get(void *instance, uint64_t *value) {
     const struct queue *queue = instance;
-    return queue->items.free > 0 ? firm_get(instance, value) : BZ_EMPTY;
+    bool is_ready = queue->items.free > 0 || queue->is_closed;
+    return is_ready ? firm_get(instance, value) : BZ_EMPTY;
+}
+
+static void firm_shutdown(void *instance, bool is_immediate) {
+    struct queue *queue = instance;
+    queue->is_closed = true;
+    if (is_immediate) {
+        queue->slots.free += queue->items.free;
+        queue->count -= queue->items.free;
+        queue->items.free = 0;
+    }
+    wake_all(&queue->slots.line, BZ_CLOSED);
+    wake_all(&queue->items.line, BZ_CLOSED);
 }
 
 static uint64_t firm_size(void *instance) {
@@ -501,13 +520,15 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
                                                                  sizeof(struct barrier),           \
                                                              .init = name##_barrier_init,          \
                                                              .wait = firm_arrive};                 \
-    static const struct bz_queue_ops name##_queue_ops = {.instance_bytes = sizeof(struct queue),   \
-                                                         .init = name##_queue_init,                \
-                                                         .put = firm_put,                          \
-                                                         .get = firm_get,                          \
-                                                         .try_put = firm_try_put,                  \
-                                                         .try_get = firm_try_get,                  \
-                                                         .size = firm_size};                       \
+    static const struct bz_queue_ops name##_queue_ops = {                                          \
+        .instance_bytes = sizeof(struct queue),                                                    \
+        .init = name##_queue_init,                                                                 \
+        .put = firm_put,                                                                           \
+        .get = firm_get,                                                                           \
+        .try_put = firm_try_put,                                                                   \
+        .try_get = firm_try_get,                                                                   \
+        .shutdown = (style) == POSTS ? NULL : firm_shutdown,                                       \
+        .size = firm_size};                                                                        \
     static const struct bz_modelled_ops name##_rwlock_ops = {sizeof(struct rwlock), &model,        \
                                                              name##_rwlock_init, firm_call};       \
     DESIGN(name,                                                                                   \
