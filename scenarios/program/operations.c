@@ -126,6 +126,15 @@ static enum bz_status use_queue(struct runner *runner, const struct bz_script_op
     }
 }
 
+/* The order of locks does not concern it: it acquires what is free. */
+static enum bz_status try_acquire(struct runner *runner, const struct bz_script_op *op) {
+    struct bz_judge *judge = runner->interpreter->world->judge;
+    bz_judge_tries(judge, true);
+    enum bz_status status = acquire(runner, op->object, op->number);
+    bz_judge_tries(judge, false);
+    return status;
+}
+
 /* -1: the variant does not say. */
 static int64_t is_locked(const struct runner *runner, uint32_t object) {
     struct object *entry = &runner->interpreter->objects[object];
@@ -205,7 +214,7 @@ enum bz_status bz_script_use(struct runner *runner, const struct bz_script_op *o
         runner->value = steal(runner, op->object);
         return BZ_OK;
     case BZ_VERB_TRY_ACQUIRE: /* as people write it: if it is not locked, acquire it */
-        return is_locked(runner, op->object) == 1 ? BZ_OK : acquire(runner, op->object, op->number);
+        return is_locked(runner, op->object) == 1 ? BZ_OK : try_acquire(runner, op);
     case BZ_VERB_SHIELD:
         return op->number < runner->root ? bz_script_shield(runner->interpreter->world,
                                                             runner->interpreter->tasks[op->number])

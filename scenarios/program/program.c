@@ -20,7 +20,7 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/variants/variants.h"
 
-enum { TASKS, OPS, OBJECTS, KINDS, NS, MORE };
+enum { TASKS, OPS, OBJECTS, KINDS, NS, MORE, LOCK_ORDER };
 
 static const struct bz_param params[] = {
     {"tasks", "drawn: tasks", 4, 2, BZ_SCRIPT_DRAW_TASKS_MAX},
@@ -37,6 +37,9 @@ static const struct bz_param params[] = {
      "conditions "
      "that share a lock, more misuse",
      0, 0, 2},
+    {"lock-order",
+     "1: no tasks acquire locks that have no rank in a circle, also if there is no deadlock", 0, 0,
+     1},
     {NULL, NULL, 0, 0, 0},
 };
 
@@ -92,6 +95,18 @@ static enum bz_status init_plainer_object(struct object *entry, struct bz_world 
     object->lock = 0;
     *entry = (struct object){0};
     return init_object(entry, world, object, NULL);
+}
+
+static void rank_locks(struct interpreter *interpreter, bool judges_all) {
+    const struct bz_script *script = interpreter->script;
+    for (uint32_t index = 0; index < script->object_count; index++) {
+        const struct bz_script_object *object = &script->objects[index];
+        bool is_lock = object->primitive == BZ_PRIMITIVE_LOCK;
+        if (object->rank != 0 || (judges_all && is_lock)) {
+            bz_sut_rank(&interpreter->objects[index].permits,
+                        object->rank != 0 ? object->rank : BZ_RANK_OF_RUN);
+        }
+    }
 }
 
 static struct interpreter *new_interpreter(struct bz_world *world, struct bz_script *script,
@@ -166,7 +181,9 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
                                                 .ns = (uint32_t)args->values[NS],
                                                 .more = (uint32_t)args->values[MORE]});
     }
-    return new_interpreter(world, script, args->file_digest == 0);
+    struct interpreter *interpreter = new_interpreter(world, script, args->file_digest == 0);
+    rank_locks(interpreter, args->values[LOCK_ORDER] == 1);
+    return interpreter;
 }
 
 static bool read_file(uint64_t *file, const struct bz_variant *variant, const char *text,

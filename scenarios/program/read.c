@@ -186,6 +186,25 @@ static bool read_kind(struct reader *reader, const struct bz_json *json,
     return true;
 }
 
+static bool read_rank(struct reader *reader, const struct bz_json *json,
+                      struct bz_script_object *object) {
+    uint32_t rank = 0;
+    if (bz_json_get(json, "rank") == NULL) {
+        return true;
+    }
+    if (!reader->is_version_2) {
+        return fail(reader, "this needs \"format\": \"%s\"", BZ_SCRIPT_FORMAT_2);
+    }
+    if (object->primitive != BZ_PRIMITIVE_LOCK && object->number != 1) {
+        return fail(reader, "\"rank\": a semaphore with a rank has one permit");
+    }
+    if (!read_number(reader, json, "rank", 1, UINT8_MAX, true, &rank)) {
+        return false;
+    }
+    object->rank = (uint8_t)rank;
+    return true;
+}
+
 /* The lock that a condition shares: that of a condition before it, which has one of its own. */
 static bool read_lock(struct reader *reader, const struct bz_json *json, uint32_t number) {
     struct bz_script *script = reader->script;
@@ -245,13 +264,21 @@ static bool read_object(struct reader *reader, const struct bz_json *json, uint3
     }
     const struct bz_script_kind *kind = &bz_script_kinds[object->primitive];
     const char *lock = object->primitive == BZ_PRIMITIVE_CONDITION ? "lock" : NULL;
-    const char *keys[] = {"name", "kind", kind->number != NULL ? kind->number : lock,
-                          kind->has_order ? "order" : NULL, NULL};
+    bool is_permits = object->primitive < BZ_PERMIT_PRIMITIVES;
+    const char *keys[5] = {"name", "kind"};
+    uint32_t key_count = 2;
+    const char *const others[] = {kind->number != NULL ? kind->number : lock,
+                                  kind->has_order ? "order" : NULL, is_permits ? "rank" : NULL};
+    for (uint32_t index = 0; index < 3; index++) {
+        keys[key_count] = others[index];
+        key_count += others[index] != NULL;
+    }
     if (!knows_all(reader, json, keys) ||
         (kind->number != NULL && !read_size(reader, json, kind, object)) ||
         (kind->has_order && bz_json_get(json, "order") != NULL &&
          !read_word(reader, json, "order", bz_script_orders, 3, &order)) ||
-        (lock != NULL && !read_lock(reader, json, number))) {
+        (lock != NULL && !read_lock(reader, json, number)) ||
+        (is_permits && !read_rank(reader, json, object))) {
         return false;
     }
     object->order = (uint8_t)order;

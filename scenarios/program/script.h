@@ -112,7 +112,7 @@ struct bz_script_object {
     uint8_t primitive; /* enum bz_primitive */
     uint8_t order;     /* enum bz_queue_order */
     uint8_t lock;      /* of a condition: 1 + the number of the condition whose lock it shares */
-    uint8_t zero;
+    uint8_t rank;      /* of a lock, or of a semaphore with one permit; 0: none */
 };
 
 /* The fields of an object besides its name, by primitive. */

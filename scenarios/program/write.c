@@ -86,6 +86,7 @@ static void put_object(struct writer *writer, const struct bz_script_object *obj
     bz_cut_add(&writer->out, "{\"name\": \"%s\", \"kind\": \"%s\"", object->name,
                bz_primitive_name((enum bz_primitive)object->primitive));
     put_number(writer, kind->number != NULL, kind->number, object->number);
+    put_number(writer, object->rank != 0, "rank", object->rank);
     if (object->lock != 0) {
         bz_cut_add(&writer->out, ", \"lock\": \"%s\"",
                    writer->script->objects[object->lock - 1].name);
@@ -103,7 +104,7 @@ static const char *format_of(const struct bz_script *script) {
         }
     }
     for (uint32_t index = 0; index < script->object_count; index++) {
-        if (script->objects[index].lock != 0) {
+        if (script->objects[index].lock != 0 || script->objects[index].rank != 0) {
             return BZ_SCRIPT_FORMAT_2;
         }
     }

@@ -54,7 +54,7 @@ static const char everything[] =
 /* The operations that version 2 adds. */
 static const char newer[] =
     "{\"format\": \"buzzer-program/2\", \"objects\": ["
-    "{\"name\": \"lock\", \"kind\": \"lock\"},"
+    "{\"name\": \"lock\", \"kind\": \"lock\", \"rank\": 7},"
     "{\"name\": \"jobs\", \"kind\": \"queue\", \"maxsize\": 1}],"
     "\"tasks\": [{\"name\": \"a\", \"ops\": [{\"op\": \"yield\"}]},"
     "{\"name\": \"b\", \"ops\": ["
@@ -228,6 +228,8 @@ Test(program, hostile_files_are_refused_with_their_place) {
         {FILE_OF("{\"name\": \"b\", \"kind\": \"barrier\", \"parties\": 0}", TASK("")), "from 1"},
         {FILE_OF("{\"name\": \"l\", \"kind\": \"lock\", \"permits\": 1}", TASK("")),
          "has no member \"permits\""},
+        {FILE_OF("{\"name\": \"l\", \"kind\": \"lock\", \"rank\": 1}", TASK("")),
+         "buzzer-program/2"},
         {FILE_OF("", "{\"name\": \"child-1\", \"ops\": []}"), "tasks[0]: \"name\""},
         {FILE_OF("", TASK("") "," TASK("")), "tasks[1]: another task has the name 't'"},
         {FILE_OF("", TASK("{\"op\": \"yeild\"}")), "tasks[0].ops[0]: \"op\""},

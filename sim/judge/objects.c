@@ -45,6 +45,23 @@ void bz_judge_acquire_end(struct bz_judge *judge, uint32_t object, enum bz_statu
     bz_judge_call_end(judge, object, BZ_OP_ACQUIRE, status);
 }
 
+void bz_judge_rank(struct bz_judge *judge, uint32_t number, uint32_t rank) {
+    if (!bz_judge_knows(judge, number)) {
+        return;
+    }
+    struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+    bool is_bit = rank != BZ_RANK_OF_RUN || number < 64;
+    if (object->is_owned && object->size == 1 && is_bit) {
+        object->rank = rank;
+    } else {
+        bz_judge_refuse(judge, "a rank of an object that is no lock, or of more than 63 locks");
+    }
+}
+
+void bz_judge_tries(struct bz_judge *judge, bool tries) {
+    judge->shadow.tasks[judge->shadow.running].tries = tries;
+}
+
 uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object) {
     bool is_one = object <= judge->shadow.object_count;
     return is_one ? judge->shadow.objects[object].holders : 0;
@@ -237,7 +254,9 @@ struct bz_judged_condition bz_judge_add_condition_on(struct bz_judge *judge, con
 /* The wait gives the lock back, and takes it again. */
 static void lend_lock(struct bz_judged_condition *condition, bool is_back) {
     struct bz_judge *judge = condition->judge;
-    bz_judge_shadow_object(judge, condition->lock)->holders += is_back ? 1u : UINT64_MAX;
+    struct bz_shadow_object *lock = bz_judge_shadow_object(judge, condition->lock);
+    lock->holders += is_back ? 1u : UINT64_MAX;
+    lock->owner = is_back && lock->rank != 0 ? judge->shadow.running : BZ_NO_TASK;
     judge->shadow.tasks[judge->shadow.running].holdings += is_back ? 1u : UINT32_MAX;
 }
 

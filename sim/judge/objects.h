@@ -52,6 +52,19 @@ void bz_judge_acquire_end(struct bz_judge *judge, uint32_t object, enum bz_statu
 void bz_judge_release_begin(struct bz_judge *judge, uint32_t object);
 void bz_judge_release_end(struct bz_judge *judge, uint32_t object, enum bz_status status);
 
+/* Locks that tasks nest have an order, which the oracle `lock-order` judges, whether there is a
+ * deadlock or not. A task may acquire a lock only while all others that it holds, and that have a
+ * rank, have lower ranks. With BZ_RANK_OF_RUN the order is that of the run: no two tasks may
+ * acquire such locks in a circle. Correct programs do, where another lock or a join keeps these
+ * tasks apart: give ranks then. Right after the object was added, which must have one permit; 0: no
+ * rank. */
+#define BZ_RANK_OF_RUN UINT32_MAX
+void bz_judge_rank(struct bz_judge *judge, uint32_t object, uint32_t rank);
+
+/* Before an acquire that the order does not concern, because it does not wait: true. After it:
+ * false. */
+void bz_judge_tries(struct bz_judge *judge, bool tries);
+
 /* Permits that tasks own now. */
 uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object);
 

@@ -255,6 +255,7 @@ __attribute__((hot)) void bz_judge_release_begin(struct bz_judge *judge, uint32_
     struct bz_shadow_object *object = bz_shadow_mark_dirty(&judge->shadow, number);
     task->cancelled_in_op = false;
     object->had_last = event.task;
+    object->owner = BZ_NO_TASK; /* also if it is refused: then its owner is not known */
     task->took_back = object->holders > 0;
     task->gave_up = task->holdings > 0;
     object->holders -= task->took_back;

@@ -70,6 +70,12 @@ bz_sut_release(struct bz_sut_permits *sut) {
     return status;
 }
 
+/* Its place in the order of the locks that tasks nest; 0: none. Right after the init, with one
+ * permit: bz_judge_rank(). */
+static inline void bz_sut_rank(struct bz_sut_permits *sut, uint32_t rank) {
+    bz_judge_rank(sut->world->judge, sut->object, rank);
+}
+
 /* At the end of a run: releases what no task holds. A lock or a bounded semaphore that claims to
  * refuse misuse must refuse it. */
 void bz_sut_probe_misuse(struct bz_sut_permits *sut);

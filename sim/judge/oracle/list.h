@@ -23,6 +23,7 @@
 #include "sim/judge/oracle/queue/queue_size.h"
 #include "sim/judge/oracle/permit/queue_partition.h"
 #include "sim/judge/oracle/permit/locked_definition.h"
+#include "sim/judge/oracle/permit/lock_order.h"
 #include "sim/judge/oracle/deadlock.h"
 #include "sim/judge/oracle/livelock.h"
 #include "sim/judge/oracle/leak.h"

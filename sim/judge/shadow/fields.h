@@ -126,6 +126,13 @@ OBJECT(uint8_t, order, , SETUP, ALWAYS, DATA) /* enum bz_queue_order of a queue'
 OBJECT(uint32_t, partner, , SETUP, ALWAYS, DATA)
 /* after the current step, if that named it */
 OBJECT(struct bz_permit_view, view, , EVENTS, NEVER, DATA)
+/* its place in the order of locks, or BZ_RANK_OF_RUN; 0: none */
+OBJECT(uint32_t, rank, , OBJECTS, ALWAYS, DATA)
+/* of a lock with a rank: the task that has it; or BZ_NO_TASK */
+OBJECT(uint32_t, owner, , CALLS LINE, ALWAYS, TASK)
+/* with BZ_RANK_OF_RUN: the objects that a task acquired while it had this one, as bits 1 << number
+ */
+OBJECT(uint64_t, followers, , LINE, ALWAYS, DATA)
 /* bit BZ_HANDOFF_TASKS * from + to: it went from ... to */
 OBJECT(uint64_t, handed, [2], LINE, NEVER, TASK)
 

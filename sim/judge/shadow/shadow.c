@@ -56,6 +56,7 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
     object.line_capacity = LINE_CAPACITY_FIRST;
     object.is_strict = object.is_counted && (object.claims & BZ_CLAIM_NO_PASSING) != 0;
     object.over_released_by = BZ_NO_TASK;
+    object.owner = BZ_NO_TASK;
     object.refines = object.look.view != NULL && object.kind == BZ_OBJECT_PERMITS &&
                      (object.claims & CLAIMS_OF_SPEC) == CLAIMS_OF_SPEC;
     if ((object.claims & BZ_CLAIM_LOCKED_EXACT) == 0 || object.look.view == NULL) {
@@ -216,6 +217,17 @@ uint32_t bz_shadow_count_waiting_on(const struct bz_shadow *shadow) {
 void bz_shadow_add_handoff(struct bz_shadow *shadow, uint32_t number, uint32_t task) {
     uint64_t from = shadow->objects[number].had_last;
     shadow->handoff_sum += bz_seed_mix(bz_seed_mix(number) ^ (from << 32u | task));
+}
+
+void bz_shadow_take_in_order(struct bz_shadow *shadow, uint32_t number, uint32_t task) {
+    struct bz_shadow_object *taken = &shadow->objects[number];
+    for (uint32_t other = 1; taken->rank == BZ_RANK_OF_RUN && other <= shadow->object_count;
+         other++) {
+        struct bz_shadow_object *held = &shadow->objects[other];
+        bool is_held = held->owner == task && held->rank == BZ_RANK_OF_RUN;
+        held->followers |= (uint64_t)is_held << number % 64;
+    }
+    taken->owner = task;
 }
 
 uint64_t bz_shadow_handoffs(const struct bz_shadow *shadow) {

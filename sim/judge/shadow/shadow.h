@@ -280,6 +280,9 @@ static inline struct bz_shadow_object *bz_shadow_mark_dirty(struct bz_shadow *sh
 
 void bz_shadow_add_handoff(struct bz_shadow *shadow, uint32_t number, uint32_t task);
 
+/* The task has acquired a lock that has a rank. */
+void bz_shadow_take_in_order(struct bz_shadow *shadow, uint32_t number, uint32_t task);
+
 /* An operation that may wait has returned BZ_OK to this task. */
 static inline void bz_shadow_hand_over(struct bz_shadow *shadow, uint32_t number, uint32_t task) {
     struct bz_shadow_object *object = &shadow->objects[number];
@@ -290,6 +293,9 @@ static inline void bz_shadow_hand_over(struct bz_shadow *shadow, uint32_t number
         bz_shadow_add_handoff(shadow, number, task);
     }
     object->had_last = task;
+    if (__builtin_expect(object->rank != 0, 0)) {
+        bz_shadow_take_in_order(shadow, number, task);
+    }
 }
 
 /* The fingerprint of the hand-off order so far. It is not part of the digest. O(objects). */

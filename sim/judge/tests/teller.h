@@ -10,6 +10,8 @@ static const struct bz_judge_config plain = {.strategy = &bz_strategy_fifo};
 
 /* Tells events of the tasks a, b, c, ... and one object, in words that are separated by blanks:
  *     +a  +a!       a step of task a begins: it resumes with OK, or cancelled
+ *     at-2          from now on calls are of the object with that number
+ *     try           the next acquire must not wait
  *     call          it calls acquire
  *     ok  no        acquire returns OK, or BZ_CANCELLED
  *     release       it releases, which returns BZ_OK; refused: BZ_NOT_HELD
@@ -68,10 +70,15 @@ static inline void tell_word(struct teller *teller, const char *word) {
                                                .waiting = (uint32_t)(word[6] - '0'),
                                                .woken = (uint32_t)(word[7] - '0'),
                                                .queued = (uint32_t)(word[8] - '0')};
+    } else if (strncmp(word, "at-", 3) == 0) {
+        teller->object = (uint32_t)(word[3] - '0');
+    } else if (strcmp(word, "try") == 0) {
+        bz_judge_tries(judge, true);
     } else if (strcmp(word, "call") == 0) {
         bz_judge_acquire_begin(judge, teller->object);
     } else if (strcmp(word, "ok") == 0 || strcmp(word, "no") == 0) {
         bz_judge_acquire_end(judge, teller->object, word[0] == 'o' ? BZ_OK : BZ_CANCELLED);
+        bz_judge_tries(judge, false);
     } else if (strcmp(word, "release") == 0 || strcmp(word, "refused") == 0) {
         bz_judge_release_begin(judge, teller->object);
         bz_judge_release_end(judge, teller->object, word[2] == 'l' ? BZ_OK : BZ_NOT_HELD);
