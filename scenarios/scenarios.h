@@ -27,6 +27,7 @@
     SCENARIO(queue)                                                                                \
     SCENARIO(restaurant)                                                                           \
     SCENARIO(scope)                                                                                \
+    SCENARIO(select)                                                                               \
     SCENARIO(taskgroup)                                                                            \
     SCENARIO(timeout)
 #define BZ_DECLARE_SCENARIO(name) extern const struct bz_scenario bz_scenario_##name;
