@@ -17,7 +17,7 @@ enum { TASKS, ROUNDS, ARMS, SIZE, DEADLINE_NS, HOLD, PATIENCE, CANCELS };
 #define ARMS_MAX 4
 
 static const struct bz_param params[] = {
-    {"tasks", "tasks that select", 3, 1, 1000},
+    {"tasks", "tasks that select", 4, 1, 1000},
     {"rounds", "selects of each task", 2, 1, 1000},
     {"arms", "objects, one for each arm of a select", 2, 1, ARMS_MAX},
     {"size", "permits of each semaphore, items that a queue holds (0: no bound)", 1, 0, 1000},
@@ -29,7 +29,7 @@ static const struct bz_param params[] = {
 };
 
 static const struct bz_size sizes[] = {
-    {"tasks", 1, 4, 6},    {"rounds", 1, 3, 8},   {"arms", 1, 3, 0},
+    {"tasks", 1, 5, 8},    {"rounds", 1, 3, 8},   {"arms", 1, 3, 0},
     {"size", 0, 2, 0},     {"hold", 0, 2, 0},     {"cancels", 0, 3, 0},
     {"rounds", 4, 257, 0}, {"cancels", 4, 33, 0}, {NULL, 0, 0, 0},
 };

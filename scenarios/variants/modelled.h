@@ -75,6 +75,7 @@ static inline bool bz_model_line_remove(struct bz_model_line *line, int64_t numb
 /* A select waits at up to so many ports. Its answer is the value, or the status negated, and the
  * port. */
 #define BZ_MODEL_PORTS 2
+#define BZ_MODEL_ALL_PORTS ((1 << BZ_MODEL_PORTS) - 1)
 #define BZ_MODEL_SELECTED(value, port) ((value)*BZ_MODEL_PORTS + (port))
 
 /* More than the scenario has tasks. A task borrows for itself, in the place of its number. */

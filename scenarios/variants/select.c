@@ -5,7 +5,7 @@
 
 #include "scenarios/variants/modelled.h"
 
-enum { SELECT, SELECT_WITHIN, PUT, CLOSE, ARRIVE, EXPIRE, GIVE_UP, OP_COUNT };
+enum { SELECT, SELECT_WITHIN, PUT, CLOSE, ARRIVE, ARRIVE_AT_ALL, EXPIRE, GIVE_UP, OP_COUNT };
 
 #define PORTS BZ_MODEL_PORTS
 
@@ -135,6 +135,8 @@ static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *a
         return serve(state);
     case ARRIVE:
         return arrive(state, arguments[0], answer);
+    case ARRIVE_AT_ALL:
+        return arrive(state, BZ_MODEL_ALL_PORTS, answer);
     case EXPIRE: /* only where it would have to wait */
         leave(state, answer);
         *answer = BZ_MODEL_SELECTED(-BZ_TIMED_OUT, 0);
@@ -146,27 +148,28 @@ static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *a
     }
 }
 
-#define SELECTS                                                                                    \
-    .begins_with = 1 + ARRIVE, .begins_at_call = true, .cancel = BZ_MODEL_CANCEL_UNDOES,           \
+#define SELECTS(first)                                                                             \
+    .begins_with = 1 + (first), .begins_at_call = true, .cancel = BZ_MODEL_CANCEL_UNDOES,          \
     .undo = GIVE_UP
 #define PORT_SET                                                                                   \
-    { .name = "ports", .least = 1, .most = (1 << PORTS) - 1 }
+    { .name = "ports", .least = 1, .most = BZ_MODEL_ALL_PORTS }
 #define PORT                                                                                       \
     { .name = "port", .least = 0, .most = PORTS - 1 }
 
 static const struct bz_model_op ops[] = {
-    [SELECT] = {.name = "select", SELECTS, .argument_count = 1, .arguments = {PORT_SET}},
+    [SELECT] = {.name = "select", SELECTS(ARRIVE), .argument_count = 1, .arguments = {PORT_SET}},
     [SELECT_WITHIN] = {.name = "select_within",
-                       SELECTS,
+                       SELECTS(ARRIVE_AT_ALL),
                        .or_else = 1 + EXPIRE,
-                       .argument_count = 2,
-                       .arguments = {PORT_SET, {.name = "ns", .least = 0, .most = 2}}},
+                       .argument_count = 1,
+                       .arguments = {{.name = "ns", .least = 0, .most = 1}}},
     [PUT] = {.name = "put",
              .argument_count = 2,
              .arguments = {{.name = "value", .least = 1, .most = INT32_MAX, .is_fresh = true},
                            PORT}},
     [CLOSE] = {.name = "close", .is_extra = true, .argument_count = 1, .arguments = {PORT}},
     [ARRIVE] = {.name = "arrive", .is_hidden = true},
+    [ARRIVE_AT_ALL] = {.name = "arrive_at_all", .is_hidden = true},
     [EXPIRE] = {.name = "expire", .is_hidden = true},
     [GIVE_UP] = {.name = "give_up", .is_hidden = true},
 };
@@ -216,9 +219,10 @@ static enum bz_status call(void *instance, uint32_t op, const int64_t *arguments
     case CLOSE:
         bz_port_close(&desk->ports[arguments[0]]);
         return BZ_OK;
-    default: /* SELECT, SELECT_WITHIN */
-        return select_from(desk, arguments[0],
-                           op == SELECT ? BZ_TIME_NEVER : (uint64_t)arguments[1], answer);
+    case SELECT_WITHIN:
+        return select_from(desk, BZ_MODEL_ALL_PORTS, (uint64_t)arguments[0], answer);
+    default: /* SELECT */
+        return select_from(desk, arguments[0], BZ_TIME_NEVER, answer);
     }
 }
 

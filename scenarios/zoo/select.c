@@ -155,13 +155,14 @@ static enum bz_status select_from(struct desk *desk, const int64_t *arguments, b
     if (wait == NULL) {
         return BZ_NO_MEMORY;
     }
+    int64_t set = has_deadline ? BZ_MODEL_ALL_PORTS : arguments[0];
     *wait = (struct wait){.desk = desk, .decided_by = PORTS};
     bz_future_init(&wait->future, loop);
     bz_timer_init(&wait->timer, loop, on_deadline);
     for (int64_t index = 0; index < PORTS; index++) {
         struct arm *arm = &wait->arms[index];
         arm->wait = wait;
-        if ((arguments[0] >> index & 1) != 0) {
+        if ((set >> index & 1) != 0) {
             bz_list_push_back(&port_of(arm)->arms, &arm->link);
             port_of(arm)->queued++;
         }
@@ -170,7 +171,7 @@ static enum bz_status select_from(struct desk *desk, const int64_t *arguments, b
         serve(&desk->ports[index]);
     }
     if (has_deadline && wait->decided_by == PORTS &&
-        !bz_timer_arm(&wait->timer, bz_time_after(bz_loop_now_ns(loop), (uint64_t)arguments[1]))) {
+        !bz_timer_arm(&wait->timer, bz_time_after(bz_loop_now_ns(loop), (uint64_t)arguments[0]))) {
         return BZ_NO_MEMORY;
     }
     return end(wait, bz_future_await(&wait->future), answer);

@@ -66,7 +66,7 @@ static inline const char *tst_small_settings(const char *scenario) {
         {"restaurant",
          "tables=1,guests=3,arrival=0,helpings=1,meal=0,meal-ns=1,changes=1,patience=2"},
         {"scope", "workers=1,rounds=1,sleep-ns=1,cancels=1"},
-        {"select", "tasks=2,rounds=1,deadline-ns=1,hold=0,patience=1,cancels=0"},
+        {"select", "tasks=1,rounds=1,deadline-ns=1,hold=0,patience=1,cancels=0"},
         {"taskgroup", "children=3,rounds=1,hold=1"},
         {"timeout", "waiters=2,rounds=1,slack-ns=0"},
     };
