@@ -81,6 +81,14 @@ static enum bz_status operate(const struct arm *arm) {
     }
 }
 
+static void say_done(const struct scene *scene, struct bz_sut_queue *queue) {
+    if (queue->ops->task_done != NULL) {
+        enum bz_status status = bz_sut_queue_task_done(queue);
+        bz_world_assert(scene->base.world, status == BZ_OK,
+                        "the task_done of an item was refused: %s", bz_status_word(status));
+    }
+}
+
 static void decide(struct race *race, const struct arm *winner) {
     race->is_decided = true;
     for (uint32_t index = 0; index < arm_count(race->scene); index++) {
@@ -108,6 +116,9 @@ static enum bz_status run_arm(void *arg) {
     }
     if (holds && is_first) {
         status = bz_yield_times(scene->base.world, (uint64_t)scene->base.values[HOLD]);
+    }
+    if (status == BZ_OK && scene->primitive == BZ_PRIMITIVE_QUEUE && !arm->puts) {
+        say_done(scene, &scene->objects[arm->index].queue);
     }
     if (holds) { /* also what a losing arm has acquired */
         bz_check_released(scene->base.world, bz_sut_release(&scene->objects[arm->index].permits));
