@@ -148,8 +148,20 @@ def replace(holder, name, pinned):
     setattr(holder, name, either)
 
 
+def _send_or(real, sends):
+    """A signal that the program sends to itself, and for which its loop has a handler."""
+    def send(*args):
+        if sends(*args) and args[-1] in running()._signal_handlers:
+            running()._send_signal(args[-1])
+        else:
+            real(*args)
+    return send
+
+
 def install():
     """Once in a process."""
+    replace(os, "kill", _send_or(os.kill, lambda pid, number: pid == os.getpid()))
+    replace(signal, "raise_signal", _send_or(signal.raise_signal, lambda number: True))
     replace(concurrent.futures.ThreadPoolExecutor, "_adjust_thread_count", _adjust_thread_count)
     for name in ("cpu_count", "process_cpu_count"):
         if hasattr(os, name):

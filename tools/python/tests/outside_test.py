@@ -99,6 +99,11 @@ async def stops(sim):
         sim.signal(signal.SIGUSR1)
         sim.signal(signal.SIGTERM)
         await stop.wait()
+        for send in (lambda: os.kill(os.getpid(), signal.SIGTERM),
+                     lambda: signal.raise_signal(signal.SIGTERM)):
+            stop.clear()
+            send()
+            await stop.wait()
         await asyncio.sleep(1)
     finally:
         signal.signal(signal.SIGUSR1, before)
