@@ -133,9 +133,15 @@ static void print_head(const struct bz_diagnosis *diagnosis, const struct bz_sto
     uint32_t oracle = bz_oracle_index(verdict->oracle);
     bool is_known = oracle < bz_oracle_count;
     struct bz_text text = {0};
+    bool is_own = strcmp(verdict->oracle, "assertion") == 0 && verdict->message != NULL;
+    const char *summary = is_own     ? verdict->message /* the program's own check */
+                          : is_known ? bz_oracles[oracle].summary
+                                     : "";
     bz_wrap_printf(wrap, 2, BZ_COLOUR_BAD, "violation: %s%s%s", verdict->oracle,
-                   is_known ? ": " : "", is_known ? bz_oracles[oracle].summary : "");
-    bz_wrap_print(wrap, "  ", bz_or(verdict->message, ""), 4, BZ_COLOUR_NONE);
+                   summary[0] != '\0' ? ": " : "", summary);
+    if (!is_own) {
+        bz_wrap_print(wrap, "  ", bz_or(verdict->message, ""), 4, BZ_COLOUR_NONE);
+    }
     bz_story_add_holders(story, &text);
     if (text.length > 0) {
         bz_wrap_print(wrap, "  ", text.bytes, 4, BZ_COLOUR_NONE);

@@ -1,10 +1,12 @@
 """Where something happened, in one line of text: the innermost line of the user's own code. And
 values in one line.
 """
+import ast
 import asyncio
 import dataclasses
 import enum
 import functools
+import linecache
 import os
 import reprlib
 import sys
@@ -149,6 +151,21 @@ def line_of_task(task):
     return f"{_short(place[0])}:{place[1]}"
 
 
+def _line_of_assert(traceback):
+    """The line of an assert, with the values of its names."""
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    code, found = traceback.tb_frame.f_code, traceback.tb_frame.f_locals
+    line = linecache.getline(code.co_filename, traceback.tb_lineno).strip()
+    try:
+        nodes = ast.walk(ast.parse(line))
+    except SyntaxError:  # it goes on in the next line
+        nodes = ()
+    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
+    values = [f"{name} = {text_of_value(found[name])}" for name in names if name in found]
+    return line + f" ({', '.join(values)})" * bool(values) if line.startswith("assert") else ""
+
+
 def _said(exception):
     """Its text, in one line, without the addition of pytest to an assert, which the same run does
     not have elsewhere."""
@@ -159,6 +176,8 @@ def _said(exception):
     if isinstance(exception, AssertionError):
         text = text.partition("\n")[0]
         text = "" if text.startswith("assert ") else text
+        if not text and exception.__traceback__ is not None:
+            text = _line_of_assert(exception.__traceback__)
     return " ".join(text.split())
 
 

@@ -123,6 +123,20 @@ static PyObject *handle_context(PyObject *self, PyObject *unused) {
     return context;
 }
 
+static PyObject *of_asyncio[2]; /* its classes Handle and TimerHandle, of which isinstance() asks */
+
+static PyObject *handle_class(PyObject *self, void *closure) {
+    PyObject *class = of_asyncio[((struct bz_py_handle *)self)->is_timer];
+    (void)closure;
+    Py_INCREF(class);
+    return class;
+}
+
+static PyGetSetDef getters[] = {
+    {"__class__", handle_class, NULL, NULL, NULL},
+    {0},
+};
+
 static PyMethodDef methods[] = {
     {"cancel", handle_cancel, METH_NOARGS, "Cancels the callback."},
     {"cancelled", handle_cancelled, METH_NOARGS, "Whether it was cancelled."},
@@ -134,6 +148,7 @@ static PyMethodDef methods[] = {
 static PyType_Slot slots[] = {
     {Py_tp_dealloc, handle_dealloc},
     {Py_tp_methods, methods},
+    {Py_tp_getset, getters},
     {0, NULL},
 };
 
@@ -145,7 +160,9 @@ static PyType_Spec spec = {
 };
 
 bool bz_py_handle_init(PyObject *module) {
+    of_asyncio[0] = bz_py_attribute("asyncio", "Handle");
+    of_asyncio[1] = bz_py_attribute("asyncio", "TimerHandle");
     bz_py_handle_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return bz_py_handle_type != NULL &&
+    return of_asyncio[0] != NULL && of_asyncio[1] != NULL && bz_py_handle_type != NULL &&
            PyModule_AddObjectRef(module, "Handle", (PyObject *)bz_py_handle_type) == 0;
 }

@@ -265,6 +265,11 @@ class Api(support.Case):
         for said, text in (("assert [1] == [2]\n  At index 0", "AssertionError"),
                            ("they differ\nassert 1 == 2", "AssertionError: they differ")):
             self.assertEqual(where.sentence_of(AssertionError(said)), text)
+        x = 2
+        try:
+            assert x == 3
+        except AssertionError as error:
+            self.assertIn("AssertionError: assert x == 3 (x = 2) (", where.sentence_of(error))
 
     def test_condition_that_knows_its_owner(self):
         """Its own acquire() is called, as anyio's is, and not that of its lock."""
