@@ -25,6 +25,7 @@
     SCENARIO(pool)                                                                                 \
     SCENARIO(program)                                                                              \
     SCENARIO(queue)                                                                                \
+    SCENARIO(resource_pool)                                                                        \
     SCENARIO(restaurant)                                                                           \
     SCENARIO(scope)                                                                                \
     SCENARIO(select)                                                                               \

@@ -24,8 +24,9 @@ const char *bz_event_name(unsigned number) {
 
 const char *bz_op_name(unsigned number) {
     static const char *const words[BZ_OP_COUNT] = {
-        NULL,  "start", "yield",  "sleep", "join",  "await", "run",   "acquire",  "release", "wait",
-        "put", "get",   "notify", "set",   "clear", "abort", "reset", "shutdown", "done"};
+        NULL,      "start",   "yield", "sleep",    "join", "await",  "run",
+        "acquire", "release", "wait",  "put",      "get",  "notify", "set",
+        "clear",   "abort",   "reset", "shutdown", "done", "create", "destroy"};
     return WORD(words, number);
 }
 
@@ -58,9 +59,9 @@ const char *bz_order_name(unsigned number) {
 }
 
 const char *bz_kind_name(unsigned number) {
-    static const char *const words[BZ_KIND_COUNT] = {NULL,    "lock",  "semaphore", "bounded",
-                                                     "pool",  "event", "condition", "barrier",
-                                                     "items", "slots", "modelled"};
+    static const char *const words[BZ_KIND_COUNT] = {
+        NULL,        "lock",    "semaphore", "bounded", "pool",     "event",
+        "condition", "barrier", "items",     "slots",   "modelled", "resource-pool"};
     return WORD(words, number);
 }
 

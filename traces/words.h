@@ -44,8 +44,10 @@ enum bz_op {
     BZ_OP_RESET = 16,
     BZ_OP_SHUTDOWN = 17,
     BZ_OP_DONE = 18,
+    BZ_OP_CREATE = 19,  /* a pool has a resource made; arg: its number */
+    BZ_OP_DESTROY = 20, /* and has it destroyed */
 };
-#define BZ_OP_COUNT 19
+#define BZ_OP_COUNT 21
 
 /* Where a cancel can strike. */
 enum bz_window {
@@ -94,8 +96,9 @@ enum bz_kind {
     BZ_KIND_ITEMS = 8,     /* of a queue: its getters wait here ... */
     BZ_KIND_SLOTS = 9,     /* ... and its putters here */
     BZ_KIND_MODELLED = 10, /* judged by a model of its author's */
+    BZ_KIND_RESOURCE_POOL = 11,
 };
-#define BZ_KIND_COUNT 11
+#define BZ_KIND_COUNT 12
 
 #define BZ_QUEUE_ORDER_COUNT 3 /* enum bz_queue_order of sim/variant/claims.h */
 

@@ -25,8 +25,7 @@ static void give_room(struct bz_resource_pool *pool) {
     if (bz_waitq_wake_oldest(&pool->queue, ROOM)) {
         return; /* it stays in use */
     }
-    pool->in_use--;
-    if (pool->is_closed && pool->in_use == 0) {
+    if (--pool->in_use == 0) {
         bz_waitq_wake_all(&pool->closers, 0);
     }
 }
@@ -53,15 +52,11 @@ static void lend(struct bz_resource_pool *pool, struct bz_resource *resource,
 static enum bz_status make(struct bz_resource_pool *pool, struct bz_resource **lent) {
     struct bz_resource *resource = NULL;
     enum bz_status status = pool->config.create(pool->config.context, &resource);
-    if (status == BZ_OK && !pool->is_closed) {
-        lend(pool, resource, lent);
-        return BZ_OK;
-    }
     if (status == BZ_OK) {
-        destroy(pool, resource);
-        status = BZ_CLOSED;
+        lend(pool, resource, lent);
+    } else {
+        give_room(pool);
     }
-    give_room(pool);
     return status;
 }
 
@@ -116,37 +111,35 @@ enum bz_status bz_resource_pool_release(struct bz_resource_pool *pool, struct bz
         return BZ_NOT_HELD;
     }
     resource->lent_by = NULL;
-    bz_resource_pool_expire(pool);
     give(pool, resource, is_broken);
     return BZ_OK;
 }
 
-/* Destroys those that were given back before `due_ns`, oldest first. */
-static void destroy_idle(struct bz_resource_pool *pool, uint64_t due_ns) {
-    while (pool->idle_count > 0) {
-        struct bz_resource *oldest = bz_container_of(pool->idle.next, struct bz_resource, link);
-        if (oldest->idle_since_ns >= due_ns) {
-            return;
-        }
-        bz_list_remove(&oldest->link);
-        pool->idle_count--;
-        destroy(pool, oldest);
-    }
+static struct bz_resource *oldest_idle(const struct bz_resource_pool *pool) {
+    return bz_container_of(pool->idle.next, struct bz_resource, link);
+}
+
+static void destroy_oldest_idle(struct bz_resource_pool *pool) {
+    struct bz_resource *oldest = oldest_idle(pool);
+    bz_list_remove(&oldest->link);
+    pool->idle_count--;
+    destroy(pool, oldest);
 }
 
 void bz_resource_pool_expire(struct bz_resource_pool *pool) {
     uint64_t now_ns = bz_loop_now_ns(pool->queue.loop);
-    if (pool->config.idle_ns != 0 && now_ns > pool->config.idle_ns) {
-        destroy_idle(pool, now_ns - pool->config.idle_ns);
+    uint64_t idle_ns = pool->config.idle_ns;
+    while (idle_ns != 0 && pool->idle_count > 0 &&
+           now_ns - oldest_idle(pool)->idle_since_ns > idle_ns) {
+        destroy_oldest_idle(pool);
     }
 }
 
 enum bz_status bz_resource_pool_close(struct bz_resource_pool *pool) {
     pool->is_closed = true;
     bz_waitq_wake_all(&pool->queue, NOTHING);
-    destroy_idle(pool, UINT64_MAX);
-    if (pool->in_use == 0) {
-        return BZ_OK;
+    while (pool->idle_count > 0) {
+        destroy_oldest_idle(pool);
     }
-    return bz_waitq_wait(&pool->closers).status;
+    return pool->in_use == 0 ? BZ_OK : bz_waitq_wait(&pool->closers).status;
 }

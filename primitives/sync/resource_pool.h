@@ -20,13 +20,13 @@
  * goes to the next waiter, and the acquire returns what `create` returned.
  *
  * An idle resource that was not used for longer than `idle_ns` is never lent again. The pool looks
- * for such resources in every acquire and release; it has no timer. A program that wants them gone
- * while nothing else happens calls bz_resource_pool_expire().
+ * for such resources in every acquire; it has no timer. A program that wants them gone while
+ * nothing else happens calls bz_resource_pool_expire().
  *
  * bz_resource_pool_close() ends the pool: waiters and newcomers get BZ_CLOSED, idle resources are
- * destroyed, those that are lent or being made are destroyed when they come back, and the call
- * returns when there are none left. Tasks that were given a resource before keep it until they
- * release it.
+ * destroyed, and no more are made. A task that has a resource, was given one, or is making one,
+ * keeps it until it releases it. Then it is destroyed, and the call returns when there are none
+ * left.
  *
  * Everything is O(1), except for closing and expiring k resources, which is O(k). Nothing
  * allocates. */
@@ -69,8 +69,8 @@ struct bz_resource_pool {
 void bz_resource_pool_init(struct bz_resource_pool *pool, struct bz_loop *loop,
                            const struct bz_resource_pool_config *config);
 
-/* BZ_OK: the running task has `*resource`. BZ_CLOSED: the pool is closed, or was closed meanwhile.
- * Otherwise BZ_CANCELLED, or what `create` returned. */
+/* BZ_OK: the running task has `*resource`. BZ_CLOSED: the pool is closed, or was while the task
+ * waited. Otherwise BZ_CANCELLED, or what `create` returned. */
 enum bz_status bz_resource_pool_acquire(struct bz_resource_pool *pool,
                                         struct bz_resource **resource) BZ_MUST_USE;
 

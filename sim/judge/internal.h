@@ -433,6 +433,23 @@ bool bz_judge_does(struct bz_judge *judge, uint32_t object, enum bz_op op, uint3
 void bz_judge_answers(struct bz_judge *judge, uint32_t object, enum bz_op op, enum bz_status status,
                       uint32_t allowed);
 
+/* Of the running task, at the call of a wait that has no line. After its return: BZ_CANCELLED as a
+ * bit, if a cancel was requested. */
+static inline struct bz_judged_join bz_judge_requests(const struct bz_judge *judge) {
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    return (struct bz_judged_join){.cancels = task->cancels, .was_pending = task->cancel_pending};
+}
+
+static inline uint32_t bz_judge_excuse_cancel(const struct bz_judge *judge,
+                                              struct bz_judged_join join) {
+    bool is_asked =
+        join.was_pending || judge->shadow.tasks[judge->shadow.running].cancels != join.cancels;
+    return is_asked ? 1u << BZ_CANCELLED : 0;
+}
+
+/* Added to the permits of a pool of resources that is closed: it can answer everyone. */
+#define BZ_PERMITS_CLOSED (UINT64_C(1) << 40)
+
 /* bz_judge_call_end() of an operation that may also return `excused`. */
 void bz_judge_call_end_or(struct bz_judge *judge, uint32_t object, enum bz_op op,
                           enum bz_status status, uint32_t excused);

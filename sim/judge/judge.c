@@ -73,7 +73,8 @@ static inline void on_resume(struct bz_judge *judge, uint32_t id, enum bz_status
     }
 }
 
-/* A woken task found nothing and waits again, at its place by arrival. After a notification, a task
+/* A woken task found nothing and waits again, at its place by arrival, unless it makes what it
+ * wants. After a notification, a task
  * waits for the lock of its condition instead. */
 static __attribute__((noinline, cold)) void suspend_again(struct bz_judge *judge, uint32_t id,
                                                           uint32_t wait) {
@@ -84,7 +85,7 @@ static __attribute__((noinline, cold)) void suspend_again(struct bz_judge *judge
         object->inside[task->inside]--;
         task->inside = BZ_INSIDE_POLLING;
         object->polling++;
-    } else {
+    } else if (!task->makes) {
         bz_shadow_wait_again(shadow, id);
     }
     bz_judge_noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
@@ -176,7 +177,8 @@ static void note_strike(struct bz_judge *judge, const struct bz_event *event) {
     }
 }
 
-#define ASKED_MAX 127u /* it has 7 bits */
+#define ASKED_MAX 127u /* they have 7 bits */
+#define OP_REQUESTS_MAX 127u
 
 /* Fills in where the cancel strikes, before the shadow state changes. */
 static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
@@ -192,7 +194,7 @@ static void on_cancel(struct bz_judge *judge, struct bz_event *event) {
     note_strike(judge, event);
     task->cancel_pending = true;
     task->cancels++;
-    task->op_requests += task->op_requests < UINT8_MAX;
+    task->op_requests += task->op_requests < OP_REQUESTS_MAX;
     bool is_by_loop = shadow->running == 0 && judge->injected_step != judge->step;
     bool is_by_helper = shadow->running != 0 && shadow->tasks[shadow->running].is_helper;
     if (!is_by_loop && !is_by_helper && task->asked < ASKED_MAX) {

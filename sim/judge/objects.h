@@ -71,6 +71,64 @@ uint64_t bz_judge_holders(const struct bz_judge *judge, uint32_t object);
 /* At the end of a run: no key of a pool is in use, and it still keeps this many locks. */
 void bz_judge_pool_keep(struct bz_judge *judge, uint32_t object, uint64_t locks);
 
+/* Kept by the caller of a wait that has no line, between the two calls. */
+struct bz_judged_join {
+    uint32_t cancels; /* requests to the task before it */
+    bool was_pending; /* one was undelivered */
+};
+
+/* --- pool of resources ------------------------------------------------------------------------ */
+
+struct bz_judged_resource;
+
+/* An object with one permit for each resource that may be lent. While a resource is being made, and
+ * from the return of a broken one until it is destroyed, there is a permit less. */
+struct bz_judged_resource_pool {
+    struct bz_judge *judge;
+    uint32_t object;
+    uint32_t limit;
+    uint64_t idle_ns;                  /* 0: none */
+    struct bz_judged_resource *ledger; /* by number; 0 is not used */
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t existing; /* and those being made */
+    bool has_failed;   /* a creation has */
+    bool is_closed;
+};
+
+/* The caller owns `pool`, which outlives the run. */
+void bz_judge_add_resource_pool(struct bz_judge *judge, struct bz_judged_resource_pool *pool,
+                                const char *name, uint32_t limit, uint64_t idle_ns, uint32_t claims,
+                                const struct bz_introspection *look);
+
+/* Before and after a creation, which passes the returned number; right before a destruction. */
+uint32_t bz_judge_resource_create_begin(struct bz_judged_resource_pool *pool);
+void bz_judge_resource_create_end(struct bz_judged_resource_pool *pool, uint32_t number,
+                                  enum bz_status status);
+void bz_judge_resource_destroy(struct bz_judged_resource_pool *pool, uint64_t number);
+
+/* Before and after an acquire. The caller keeps what the first one returns. */
+bool bz_judge_borrow_begin(struct bz_judged_resource_pool *pool);
+void bz_judge_borrow_end(struct bz_judged_resource_pool *pool, bool was_closed, uint64_t number,
+                         enum bz_status status);
+
+/* Before and after a release. One of a resource that is not lent must be refused. */
+bool bz_judge_give_back_begin(struct bz_judged_resource_pool *pool, uint64_t number,
+                              bool is_broken);
+void bz_judge_give_back_end(struct bz_judged_resource_pool *pool, bool was_lent, uint64_t number,
+                            enum bz_status status);
+
+/* The number of one that exists and is not lent, the `nth` from the last; 0: there is none. */
+uint32_t bz_judge_unlent(const struct bz_judged_resource_pool *pool, uint32_t nth);
+
+/* Before and after a close. The caller keeps what the first one returns. */
+struct bz_judged_join bz_judge_close_begin(struct bz_judged_resource_pool *pool);
+void bz_judge_close_end(struct bz_judged_resource_pool *pool, struct bz_judged_join join,
+                        enum bz_status status);
+
+/* At the end, when no task has a resource: in a closed pool every one must have been destroyed. */
+void bz_judge_resource_pool_end(struct bz_judged_resource_pool *pool);
+
 /* --- event: a flag that tasks wait for -------------------------------------------------------- */
 
 /* As bz_judge_add_permits(). */
@@ -213,10 +271,6 @@ void bz_judge_task_done_end(struct bz_judged_queue *queue, enum bz_status status
 
 /* Before and after a join: a wait until every item is done. The caller keeps what the first one
  * returns. */
-struct bz_judged_join {
-    uint32_t cancels; /* requests to the task before it */
-    bool was_pending; /* one was undelivered */
-};
 struct bz_judged_join bz_judge_join_begin(struct bz_judged_queue *queue);
 void bz_judge_join_end(struct bz_judged_queue *queue, struct bz_judged_join join,
                        enum bz_status status);

@@ -278,17 +278,13 @@ void bz_judge_task_done_end(struct bz_judged_queue *queue, enum bz_status status
 }
 
 struct bz_judged_join bz_judge_join_begin(struct bz_judged_queue *queue) {
-    const struct bz_shadow *shadow = &queue->judge->shadow;
-    const struct bz_shadow_task *task = &shadow->tasks[shadow->running];
-    return (struct bz_judged_join){.cancels = task->cancels, .was_pending = task->cancel_pending};
+    return bz_judge_requests(queue->judge);
 }
 
 void bz_judge_join_end(struct bz_judged_queue *queue, struct bz_judged_join join,
                        enum bz_status status) {
-    const struct bz_shadow *shadow = &queue->judge->shadow;
-    bool is_asked = join.was_pending || shadow->tasks[shadow->running].cancels != join.cancels;
     bz_judge_answers(queue->judge, queue->items, BZ_OP_JOIN, status,
-                     1u << BZ_OK | (is_asked ? 1u << BZ_CANCELLED : 0) |
+                     1u << BZ_OK | bz_judge_excuse_cancel(queue->judge, join) |
                          (queue->is_closed ? 1u << BZ_CLOSED : 0));
 }
 

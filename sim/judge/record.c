@@ -89,11 +89,16 @@ static const char *object_name(struct bz_recorder *recorder, uint32_t object) {
 /* The word for what it is: that of its primitive, but for the halves of a queue. */
 static const char *kind_of(const struct bz_shadow_object *object) {
     static const uint8_t kinds[BZ_PRIMITIVE_COUNT] = {
-        [BZ_PRIMITIVE_SEMAPHORE] = BZ_KIND_SEMAPHORE, [BZ_PRIMITIVE_BOUNDED] = BZ_KIND_BOUNDED,
-        [BZ_PRIMITIVE_LOCK] = BZ_KIND_LOCK,           [BZ_PRIMITIVE_EVENT] = BZ_KIND_EVENT,
-        [BZ_PRIMITIVE_CONDITION] = BZ_KIND_CONDITION, [BZ_PRIMITIVE_BARRIER] = BZ_KIND_BARRIER,
-        [BZ_PRIMITIVE_QUEUE] = BZ_KIND_ITEMS,         [BZ_PRIMITIVE_POOL] = BZ_KIND_POOL,
-        [BZ_PRIMITIVE_DEFERRED] = BZ_KIND_SEMAPHORE};
+        [BZ_PRIMITIVE_SEMAPHORE] = BZ_KIND_SEMAPHORE,
+        [BZ_PRIMITIVE_BOUNDED] = BZ_KIND_BOUNDED,
+        [BZ_PRIMITIVE_LOCK] = BZ_KIND_LOCK,
+        [BZ_PRIMITIVE_EVENT] = BZ_KIND_EVENT,
+        [BZ_PRIMITIVE_CONDITION] = BZ_KIND_CONDITION,
+        [BZ_PRIMITIVE_BARRIER] = BZ_KIND_BARRIER,
+        [BZ_PRIMITIVE_QUEUE] = BZ_KIND_ITEMS,
+        [BZ_PRIMITIVE_POOL] = BZ_KIND_POOL,
+        [BZ_PRIMITIVE_DEFERRED] = BZ_KIND_SEMAPHORE,
+        [BZ_PRIMITIVE_RESOURCE_POOL] = BZ_KIND_RESOURCE_POOL};
     unsigned kind = object->primitive < BZ_PRIMITIVE_COUNT ? kinds[object->primitive] : 0;
     kind = object->kind == BZ_OBJECT_SLOTS ? BZ_KIND_SLOTS : kind;
     return bz_kind_name(object->size == BZ_SIZE_MODELLED || kind == 0 ? BZ_KIND_MODELLED : kind);

@@ -395,6 +395,70 @@ void bz_sut_pool_finish(struct bz_sut_pool *sut) {
     }
 }
 
+/* --- pool of resources ------------------------------------------------------------------------ */
+
+static enum bz_status create_resource(void *context, uint64_t *resource) {
+    struct bz_sut_resource_pool *sut = context;
+    uint32_t number = bz_judge_resource_create_begin(&sut->judged);
+    enum bz_status status = sut->make(sut->context);
+    bz_judge_resource_create_end(&sut->judged, number, status);
+    *resource = status == BZ_OK ? number : 0;
+    return status;
+}
+
+static void destroy_resource(void *context, uint64_t resource) {
+    bz_judge_resource_destroy(&((struct bz_sut_resource_pool *)context)->judged, resource);
+}
+
+enum bz_status bz_sut_resource_pool_init(struct bz_sut_resource_pool *sut, struct bz_world *world,
+                                         const char *name, uint32_t limit, uint64_t idle_ns) {
+    const struct bz_resource_pool_ops *ops = world->variant->resource_pool;
+    sut->world = world;
+    sut->ops = ops;
+    sut->instance = new_instance(world, BZ_PRIMITIVE_RESOURCE_POOL);
+    sut->setup = (struct bz_resource_setup){.limit = limit,
+                                            .idle_ns = idle_ns,
+                                            .create = create_resource,
+                                            .destroy = destroy_resource,
+                                            .context = sut};
+    bz_judge_add_resource_pool(
+        world->judge, &sut->judged, name, limit, idle_ns, claims(world, BZ_PRIMITIVE_RESOURCE_POOL),
+        &(struct bz_introspection){.instance = sut->instance, .queued = ops->queued});
+    return INIT(world, sut->instance, ops->init(sut->instance, world->loop, &sut->setup));
+}
+
+enum bz_status bz_sut_resource_pool_acquire(struct bz_sut_resource_pool *sut, uint64_t *resource) {
+    *resource = 0;
+    bool was_closed = bz_judge_borrow_begin(&sut->judged);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->acquire(sut->instance, resource);
+    bz_judge_borrow_end(&sut->judged, was_closed, *resource, status);
+    return status;
+}
+
+enum bz_status bz_sut_resource_pool_release(struct bz_sut_resource_pool *sut, uint64_t resource,
+                                            bool is_broken) {
+    bool was_lent = bz_judge_give_back_begin(&sut->judged, resource, is_broken);
+    enum bz_status status = sut->ops->release(sut->instance, resource, is_broken);
+    bz_judge_give_back_end(&sut->judged, was_lent, resource, status);
+    return status;
+}
+
+enum bz_status bz_sut_resource_pool_close(struct bz_sut_resource_pool *sut) {
+    if (sut->ops->close == NULL) {
+        return BZ_INVALID_STATE;
+    }
+    struct bz_judged_join join = bz_judge_close_begin(&sut->judged);
+    bz_sut_may_wait(sut->world);
+    enum bz_status status = sut->ops->close(sut->instance);
+    bz_judge_close_end(&sut->judged, join, status);
+    return status;
+}
+
+void bz_sut_resource_pool_finish(struct bz_sut_resource_pool *sut) {
+    bz_judge_resource_pool_end(&sut->judged);
+}
+
 /* --- timeout scopes --------------------------------------------------------------------------- */
 
 enum bz_status bz_sut_scope_enter(struct bz_sut_scope *sut, struct bz_world *world,

@@ -204,6 +204,36 @@ enum bz_status bz_sut_pool_release(struct bz_sut_pool *sut, uint32_t key) BZ_MUS
 /* At the end of a run: no task uses any key, and the pool must keep none. */
 void bz_sut_pool_finish(struct bz_sut_pool *sut);
 
+/* --- pool of resources ------------------------------------------------------------------------ */
+
+struct bz_sut_resource_pool {
+    struct bz_world *world;
+    const struct bz_resource_pool_ops *ops;
+    void *instance;
+    struct bz_judged_resource_pool judged;
+    struct bz_resource_setup setup;
+    /* A creation, by the task that makes the resource: it may wait, never on a future. */
+    enum bz_status (*make)(void *context);
+    void *context;
+};
+
+/* The caller has set `make` and `context`, and zeroed the rest. */
+enum bz_status bz_sut_resource_pool_init(struct bz_sut_resource_pool *sut, struct bz_world *world,
+                                         const char *name, uint32_t limit,
+                                         uint64_t idle_ns) BZ_MUST_USE;
+enum bz_status bz_sut_resource_pool_acquire(struct bz_sut_resource_pool *sut,
+                                            uint64_t *resource) BZ_MUST_USE;
+
+/* By a task that has it. Of another one only if the variant claims to refuse misuse. */
+enum bz_status bz_sut_resource_pool_release(struct bz_sut_resource_pool *sut, uint64_t resource,
+                                            bool is_broken) BZ_MUST_USE;
+
+/* BZ_INVALID_STATE: the variant does not offer it. */
+enum bz_status bz_sut_resource_pool_close(struct bz_sut_resource_pool *sut) BZ_MUST_USE;
+
+/* At the end of a run: no task has a resource. */
+void bz_sut_resource_pool_finish(struct bz_sut_resource_pool *sut);
+
 /* --- timeout scopes --------------------------------------------------------------------------- */
 
 /* One use of a scope by the running task, from enter to exit. */

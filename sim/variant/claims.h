@@ -17,16 +17,17 @@ enum bz_primitive {
     BZ_PRIMITIVE_CONDITION = 4,
     BZ_PRIMITIVE_BARRIER = 5,
     BZ_PRIMITIVE_QUEUE = 6,
-    BZ_PRIMITIVE_POOL = 7,      /* of locks, by key */
-    BZ_PRIMITIVE_DEFERRED = 8,  /* a semaphore whose acquire answers by a callback */
-    BZ_PRIMITIVE_SCOPE = 9,     /* a timeout scope, built on cancel and uncancel */
-    BZ_PRIMITIVE_MODELLED = 10, /* one of its author's own, with the model that judges it */
+    BZ_PRIMITIVE_POOL = 7,           /* of locks, by key */
+    BZ_PRIMITIVE_DEFERRED = 8,       /* a semaphore whose acquire answers by a callback */
+    BZ_PRIMITIVE_SCOPE = 9,          /* a timeout scope, built on cancel and uncancel */
+    BZ_PRIMITIVE_MODELLED = 10,      /* one of its author's own, with the model that judges it */
+    BZ_PRIMITIVE_RESOURCE_POOL = 11, /* resources such as connections, lent to one task each */
 };
-#define BZ_PRIMITIVE_COUNT 11
+#define BZ_PRIMITIVE_COUNT 12
 #define BZ_PERMIT_PRIMITIVES 3 /* the first three are acquired and released by tasks */
 
 /* "semaphore", "bounded", "lock", "event", "condition", "barrier", "queue", "pool", "deferred",
- * "scope", "modelled"; NULL for none. */
+ * "scope", "modelled", "resource-pool"; NULL for none. */
 const char *bz_primitive_name(enum bz_primitive primitive);
 
 /* The order in which a queue gives its items out. */

@@ -36,6 +36,9 @@ static const struct descriptor descriptors[BZ_PRIMITIVE_COUNT] = {
                                                  AT(deferred, queued))},
     [BZ_PRIMITIVE_SCOPE] = {"scope", TABLE(scope, scope, 0)},
     [BZ_PRIMITIVE_MODELLED] = {"modelled", TABLE(modelled, modelled, 0)},
+    [BZ_PRIMITIVE_RESOURCE_POOL] = {"resource-pool",
+                                    TABLE(resource_pool, resource_pool, AT(resource_pool, close),
+                                          AT(resource_pool, queued))},
 };
 
 const char *bz_primitive_name(enum bz_primitive primitive) {

@@ -100,6 +100,34 @@ struct bz_pool_ops {
     uint64_t (*entries)(void *instance); /* keys that it keeps a lock for; NULL: not shown */
 };
 
+/* What a pool of resources gets: all of it lives as long as the pool. */
+struct bz_resource_setup {
+    uint32_t limit;   /* resources that may exist at the same time, those being made included */
+    uint64_t idle_ns; /* one that was idle for longer is not lent again; 0: it may be */
+    /* Makes a resource: any task may call it, also one of the pool's own. It may wait, never on a
+     * future, and return BZ_FAILED, or BZ_CANCELLED if its task is cancelled. BZ_OK: `*resource` is
+     * its number, which is not 0. Not to be called once close was. */
+    enum bz_status (*create)(void *context, uint64_t *resource);
+    void (*destroy)(void *context, uint64_t resource); /* never waits */
+    void *context;
+};
+
+/* Pool of resources. Beside BZ_OK and BZ_CANCELLED acquire returns BZ_FAILED after a failed create,
+ * and BZ_CLOSED: to newcomers once close was called, and to those who waited then, whom the close
+ * wakes. A release that is refused returns BZ_NOT_HELD. */
+struct bz_resource_pool_ops {
+    size_t instance_bytes;
+    /* BZ_INVALID_ARGUMENT: this limit or an idle time is not offered. */
+    enum bz_status (*init)(void *instance, struct bz_loop *loop,
+                           const struct bz_resource_setup *setup);
+    enum bz_status (*acquire)(void *instance, uint64_t *resource);
+    enum bz_status (*release)(void *instance, uint64_t resource, bool is_broken);
+    /* Waits until every resource was destroyed. Cancelled, it leaves the pool closed. May be called
+     * again. NULL: not offered */
+    enum bz_status (*close)(void *instance);
+    uint32_t (*queued)(void *instance); /* NULL: not shown */
+};
+
 /* One acquire of a deferred semaphore, in storage of the caller until it was answered. */
 struct bz_deferred_request {
     /* Called once, with BZ_OK (the caller owns the permit) or BZ_CANCELLED, possibly before acquire
@@ -157,8 +185,8 @@ struct bz_fault {
 };
 
 /* The sizes that an init offers: permits of a semaphore, parties of a barrier, maxsize of a queue,
- * parameters of a modelled one. All zero: any. Scenarios and campaigns keep to it, and a size that
- * the user sets and that is not offered is refused.
+ * limit of a pool of resources, parameters of a modelled one. All zero: any. Scenarios and
+ * campaigns keep to it, and a size that the user sets and that is not offered is refused.
  *
  *     .offers = {[BZ_PRIMITIVE_BARRIER] = {.least = 2, .most = 2},
  *                [BZ_PRIMITIVE_QUEUE] = {.bounds = BZ_OFFERS_NO_BOUND}}, */
@@ -195,6 +223,7 @@ struct bz_variant {
      * no more tasks than that. While so many wait, another call may return BZ_NO_MEMORY. */
     uint32_t waiters_max;
     struct bz_offer offers[BZ_PRIMITIVE_COUNT];
+    const struct bz_resource_pool_ops *resource_pool;
 };
 
 bool bz_variant_offers(const struct bz_variant *variant, enum bz_primitive primitive);

@@ -410,6 +410,8 @@ static const char *problem_of(const struct bz_trace_object *object) {
     bool meets = bz_is(object->kind, bz_kind_name(BZ_KIND_ITEMS)) && object->size == UINT32_MAX;
     return bz_is(object->kind, bz_kind_name(BZ_KIND_MODELLED)) ? "is judged by a model"
            : meets                                             ? "is a rendezvous"
+           : bz_is(object->kind, bz_kind_name(BZ_KIND_RESOURCE_POOL))
+               ? "is a pool of resources, which asyncio does not have"
            : lacks ? "has no \"size\" or no \"partner\" in the trace"
                    : NULL;
 }

@@ -81,7 +81,9 @@ static uint32_t say_op(struct bz_reader *reader) {
                                            {"abort", "aborts '", "'"},
                                            {"reset", "resets '", "'"},
                                            {"shutdown", "shuts down '", "'"},
-                                           {"done", "calls task_done of '", "'"}};
+                                           {"done", "calls task_done of '", "'"},
+                                           {"create", "makes a resource of '", "'"},
+                                           {"destroy", "destroys a resource of '", "'"}};
     const char *op = reader->event->op;
     const char *text = reader->event->text;
     const char *before = "calls something of '";

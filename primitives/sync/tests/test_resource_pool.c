@@ -190,9 +190,9 @@ Test(resource_pool, timelines) {
         /* --- idle time --- */
         {"idle_time_is_over_after_its_end", 1,
          "time-3 acquire=1 release time-10 acquire=1 release time-11 acquire=2 pool=1/0/1"},
-        {"release_looks_for_expired_ones_too", 2,
-         "a: acquire release; acquire=1; turn -> a.acquire=2; time-10 pool=1/1/2;"
-         "time-1 release pool=0/1/1 acquire=1"},
+        {"idle_time_is_looked_at_in_the_next_acquire", 2,
+         "a: acquire release; acquire=1; turn -> a.acquire=2; time-11 pool=1/1/2;"
+         "release pool=0/2/2 acquire=1 pool=1/0/1"},
         {"old_ones_expire_first", 3,
          "a: acquire sleep release; b: acquire release; turn pool=1/1/2;"
          "-> a.acquire=1 b.acquire=2; run now=10 pool=0/2/2 -> a.sleep:ok; time-10 expire "
@@ -221,9 +221,9 @@ Test(resource_pool, timelines) {
         {"room_is_not_used_after_the_close", 1,
          "acquire=1; a: acquire; turn; z: close; break step closers=1/0/0"
          " => a.acquire:closed z.close:ok"},
-        {"one_that_was_being_made_is_destroyed", 1,
-         "slow; a: acquire; turn; z: close; step-1 closers=1/0/0"
-         " => a.acquire:closed z.close:ok; pool=0/0/0"},
+        {"one_that_was_being_made_is_used_once", 1,
+         "slow; a: acquire release; turn; z: close; step-1 closers=1/0/0"
+         " => a.acquire=1 z.close:ok; pool=0/0/0"},
         {"failed_creation_ends_the_close", 1,
          "failing; a: acquire; turn; z: close; step-1 closers=1/0/0"
          " => a.acquire:failed z.close:ok"},

@@ -63,6 +63,7 @@ static inline const char *tst_small_settings(const char *scenario) {
         {"model", "tasks=3,operations=1,pause=0,patience=1"},
         {"pool", "workers=3,rounds=1,arrival=0,patience=2,keys=1"},
         {"queue", "producers=1,consumers=2,newcomers=1,items=1,tries=1,patience=1,work=0"},
+        {"resource-pool", "limit=1,workers=3,rounds=1,arrival=0,patience=2,failing=1,breakage=1"},
         {"restaurant",
          "tables=1,guests=3,arrival=0,helpings=1,meal=0,meal-ns=1,changes=1,patience=2"},
         {"scope", "workers=1,rounds=1,sleep-ns=1,cancels=1"},

@@ -27,9 +27,9 @@ Test(choice, names_are_those_of_the_trace_format) {
     for (unsigned window = 0; window <= BZ_WINDOW_COUNT; window++) {
         expect_name(bz_window_name((enum bz_window)window), windows[window]);
     }
-    static const char *const primitives[] = {"semaphore", "bounded", "lock",     "event",
-                                             "condition", "barrier", "queue",    "pool",
-                                             "deferred",  "scope",   "modelled", NULL};
+    static const char *const primitives[] = {
+        "semaphore", "bounded",  "lock",  "event",    "condition",     "barrier", "queue",
+        "pool",      "deferred", "scope", "modelled", "resource-pool", NULL};
     for (unsigned primitive = 0; primitive <= BZ_PRIMITIVE_COUNT; primitive++) {
         expect_name(bz_primitive_name((enum bz_primitive)primitive), primitives[primitive]);
     }

@@ -53,5 +53,6 @@ static inline void leak_judges(struct bz_judge *judge, const struct bz_moment *m
 
 #endif
 
-ORACLE(leak, "leak", "a task, or a waiter in a queue, is left behind at the end",
-       "When every task has ended, no waiter may be left in a queue.")
+ORACLE(leak, "leak", "a task, a waiter in a queue, or a resource is left behind at the end",
+       "When every task has ended, no waiter may be left in a queue; when a pool is closed, no "
+       "resource.")

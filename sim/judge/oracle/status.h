@@ -90,7 +90,8 @@ static inline const char *status_text(enum bz_status status, enum bz_op op, bool
     case BZ_CLOSED:
         return op == BZ_OP_PUT || op == BZ_OP_GET || op == BZ_OP_JOIN
                    ? "the queue was not shut down"
-                   : "only a queue is shut down";
+               : op == BZ_OP_ACQUIRE ? "nothing was closed"
+                                     : "only a queue is shut down";
     case BZ_EMPTY:
         return op == BZ_OP_GET ? "it should wait, or the queue has items"
                                : "only a get that must not wait returns it";

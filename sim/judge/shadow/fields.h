@@ -8,7 +8,7 @@
  * writer     SETUP    objects.c, queue.c: when the object is added
  *            EVENTS   judge.c: what the runtime reports, and the end of a step
  *            CALLS    operations.c: calls and returns of operations, releases
- *            OBJECTS  objects.c, queue.c: what only one kind of object has
+ *            OBJECTS  objects.c, queue.c, resources.c: what only one kind of object has
  *            LINE     shadow.[ch], order.c: order of arrival and of service; helpers
  * life       ALWAYS   it is part of a state
  *            WAIT     while the task is suspended
@@ -50,7 +50,9 @@ TASK(uint8_t, await, , EVENTS, WAIT, DATA) /* enum bz_await */
 TASK(uint8_t, inside, , EVENTS, WAIT, DATA) /* enum bz_inside */
 TASK(bool, is_live, , LINE, ALWAYS, DATA) /* it stands in its object's line */
 /* cancels asked for in the operation, and not taken back there */
-TASK(uint8_t, op_requests, , EVENTS, OP, DATA)
+TASK(uint8_t, op_requests, :7, EVENTS, OP, DATA)
+/* inside an acquire, it makes the resource that it is to get */
+TASK(bool, makes, :1, OBJECTS, OP, DATA)
 TASK(bool, is_freed, :1, EVENTS, ALWAYS, DATA) /* it is done, and its number is no longer valid */
 TASK(bool, is_helper, :1, LINE, ALWAYS, DATA) /* it belongs to the code under test */
 TASK(bool, is_protected, :1, EVENTS, ALWAYS, DATA) /* no cancel is injected into it */

@@ -164,6 +164,8 @@ static const struct bz_variant contract = {
     .pool = &pool_ops,
     .deferred = &deferred_ops,
     .scope = &bz_timeout_scope_ops,
+    .resource_pool = &resource_pool_ops,
+    .waives = {[BZ_PRIMITIVE_RESOURCE_POOL] = BZ_CLAIM_NO_PASSING},
 #else
     },
 #endif

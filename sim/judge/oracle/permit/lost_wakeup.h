@@ -62,6 +62,14 @@ static inline void lost_wakeup_judges(struct bz_judge *judge, const struct bz_mo
             judge, "lost-wakeup", waiter, moment->object,
             "%u tasks wait at '%s', which opens for %u, and nothing is under way to wake them",
             object->live, bz_judge_label(judge, moment->object).text, object->quorum);
+    } else if (object->permits >= BZ_PERMITS_CLOSED &&
+               object->primitive == BZ_PRIMITIVE_RESOURCE_POOL) {
+        bz_judge_violate(
+            judge, "lost-wakeup", waiter, moment->object,
+            "'%s' is closed, but %s waits (first of %u waiter%s), and nothing is under "
+            "way to wake it",
+            bz_judge_label(judge, moment->object).text, name.text, object->waiting,
+            bz_plural(object->waiting));
     } else {
         uint64_t free = object->permits - object->holders;
         bz_judge_violate(judge, "lost-wakeup", waiter, moment->object,

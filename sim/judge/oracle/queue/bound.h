@@ -1,7 +1,8 @@
-/* bound (zoo: BOUND): a queue never holds more items than its maxsize. The count comes from what
- * put and get returned, so this is a black-box oracle. A variant may have handed items to woken
- * getters that have not resumed; these items do not count. If such a getter leaves without its
- * item, the item counts again. At a rendezvous, a put returns only for a get that has not left
+/* bound (zoo: BOUND): a queue never holds more items than its maxsize. Of a pool of resources
+ * judge/resources.c says the same: with those being made no more than its limit. The count comes
+ * from what put and get returned, so this is a black-box oracle. A variant may have handed items to
+ * woken getters that have not resumed; these items do not count. If such a getter leaves without
+ * its item, the item counts again. At a rendezvous, a put returns only for a get that has not left
  * without an item. */
 #ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
 #define BZ_SIM_JUDGE_ORACLE_QUEUE_BOUND_H
@@ -56,5 +57,6 @@ static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *
 
 #endif
 
-ORACLE(bound, "bound", "a queue holds more items than its maxsize",
-       "A queue may never hold more items than its maxsize.")
+ORACLE(bound, "bound", "a queue holds more items than its maxsize, or a pool too many resources",
+       "A queue may never hold more items than its maxsize, and a pool no more resources than its "
+       "limit, with those that are being made.")

@@ -1,6 +1,6 @@
 /* item-once (zoo: ITEM, ATOMIC): every item whose put returned BZ_OK is delivered exactly once, and
  * no other item is. A get or put that failed must leave the number of items as it was, so a lost
- * item is found at the step that loses it. */
+ * item is found at the step that loses it. Of resources judge/resources.c says what is wrong. */
 #ifndef BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
 #define BZ_SIM_JUDGE_ORACLE_QUEUE_ITEM_ONCE_H
 #include "sim/judge/oracle/oracle.h"
@@ -82,5 +82,7 @@ ORACLE_AFTER_CANCEL(
     "item-once", "woken",
     "An item that was handed to a getter which is cancelled before it resumes has to go "
     "back to its place, or to the next getter.")
-ORACLE(item_once, "item-once", "an item is lost, invented, or delivered twice",
-       "Every item that was put has to be got exactly once.")
+ORACLE(item_once, "item-once",
+       "an item is lost, invented, or delivered twice; a resource is lent twice, or after its end",
+       "Every item that was put has to be got exactly once, and a resource has to be lent to one "
+       "task at a time, as long as it is good.")

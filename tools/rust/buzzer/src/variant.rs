@@ -322,11 +322,12 @@ pub struct Variant {
     queue: *const (),
     others: [*const (); 4], // pool, deferred, scope, modelled
     fault: *const (),
-    waives: [u32; 11],
+    waives: [u32; 12],
     declared: *const (),
     rules: *const (),
     waiters_max: u32,
-    offers: [Offer; 11],
+    offers: [Offer; 12],
+    resource_pool: *const (),
 }
 
 unsafe impl Sync for Variant {}
@@ -350,11 +351,12 @@ impl Variant {
             queue: null(),
             others: [null(); 4],
             fault: null(),
-            waives: [0; 11],
+            waives: [0; 12],
             declared: null(),
             rules: null(),
             waiters_max: 0,
-            offers: [Offer::ANY; 11],
+            offers: [Offer::ANY; 12],
+            resource_pool: null(),
         }
     }
 
