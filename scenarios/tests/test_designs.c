@@ -139,6 +139,25 @@ Test(designs, select) {
                    run_count());
 }
 
+/* Those of zoo/resource_pool.c. */
+Test(designs, resource_pools) {
+    const struct bz_variant pools[] = {
+        {.claims = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING,
+         .name = "faultless_hand_over",
+         .resource_pool = &bz_zoo_ops_faultless_hand_over},
+        {.claims = BZ_CLAIM_UNFAIR,
+         .name = "faultless_condition",
+         .resource_pool = &bz_zoo_ops_faultless_condition},
+    };
+    for (unsigned index = 0; index < sizeof pools / sizeof pools[0]; index++) {
+        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
+            expect_silence(tst_scenario("resource-pool"), &pools[index], BZ_PRIMITIVE_RESOURCE_POOL,
+                           (enum bz_order)order, run_count());
+        }
+        expect_proof(&pools[index]);
+    }
+}
+
 /* Time passes between two calls of a task whose cancel was requested: the model is followed. */
 Test(designs, a_timer_moves_the_clock_between_calls) {
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {

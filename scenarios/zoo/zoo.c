@@ -8,6 +8,7 @@ enum {
     WAKE_IS_GRANT = BZ_CLAIM_WAKE_IS_GRANT,
     WORK_CONSERVING = BZ_CLAIM_WORK_CONSERVING,
     TAKES_AT_RETURN = BZ_CLAIM_TAKES_AT_RETURN,
+    UNFAIR = BZ_CLAIM_UNFAIR,
 };
 
 /* The tables of a row, as members of struct bz_variant. */
@@ -23,6 +24,7 @@ enum {
 #define DEFERRED(ops) .deferred = ops
 #define SCOPE(ops) .scope = ops
 #define MODELLED(ops) .modelled = ops
+#define RESOURCE_POOL(ops) .resource_pool = ops
 
 #define ZOO(entry, name_, offers, claims_, summary_, ...)                                          \
     static const struct bz_fault fault_##entry = {.fifo_reachable = true, __VA_ARGS__};            \

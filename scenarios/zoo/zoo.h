@@ -17,12 +17,17 @@
 #define BZ_ZOO_DEFERRED_OPS struct bz_deferred_ops
 #define BZ_ZOO_SCOPE_OPS struct bz_scope_ops
 #define BZ_ZOO_MODELLED_OPS struct bz_modelled_ops
+#define BZ_ZOO_RESOURCE_POOL_OPS struct bz_resource_pool_ops
 
 /* tw-recurse has no table of its own: it shows a fault of the variant `twisted`. */
 #define bz_zoo_ops_tw_recurse bz_twisted_deferred_ops
 
 /* The select of the zoo, without a fault: for scenarios/tests/designs. */
 extern const struct bz_modelled_ops bz_zoo_ops_faultless_select;
+
+/* Pools of resources without a fault, likewise. */
+extern const struct bz_resource_pool_ops bz_zoo_ops_faultless_hand_over;
+extern const struct bz_resource_pool_ops bz_zoo_ops_faultless_condition;
 
 #define ZOO(entry, name, offers, ...)                                                              \
     extern const BZ_ZOO_##offers##_OPS bz_zoo_ops_##entry;                                         \
