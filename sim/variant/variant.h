@@ -73,7 +73,7 @@ struct bz_barrier_ops {
 };
 
 /* Queue. Beside BZ_OK and BZ_CANCELLED it returns BZ_FULL and BZ_EMPTY from the try functions, and
- * BZ_CLOSED after a shutdown. */
+ * BZ_CLOSED after a shutdown, for which no put waits. */
 struct bz_queue_ops {
     size_t instance_bytes;
     /* maxsize 0: no bound; or BZ_QUEUE_RENDEZVOUS, if it is offered. BZ_INVALID_ARGUMENT: this
