@@ -6,6 +6,8 @@
  * that waits. When the last setter has ended, a callback sets the flag for good: a setter may be
  * cancelled before its first step.
  *
+ * With BZ_CLAIM_SINGLE_CONSUMER one task waits at a time, and the others for their turn.
+ *
  * A wait may return BZ_OK only if the flag was up at some moment during the wait. */
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
@@ -40,6 +42,7 @@ static const struct bz_size sizes[] = {
 struct event {
     struct bz_scene scene;
     struct bz_sut_event sut;
+    struct bz_turn turn; /* to wait */
     int64_t setters_left;
     uint64_t sets; /* so far */
     bool is_set;
@@ -91,9 +94,14 @@ static void on_setter_ended(void *arg) {
 }
 
 static enum bz_status wait_once(struct event *state) {
+    enum bz_status status = bz_turn_take(&state->turn);
+    if (status != BZ_OK) {
+        return status;
+    }
     bool was_set = state->is_set;
     uint64_t sets = state->sets;
-    enum bz_status status = bz_sut_event_wait(&state->sut);
+    status = bz_sut_event_wait(&state->sut);
+    bz_turn_pass(&state->turn);
     bz_world_assert(state->scene.world, status != BZ_OK || was_set || state->sets > sets,
                     "a wait returned ok, but the flag was never up during it");
     bz_world_assert(state->scene.world,
@@ -139,6 +147,7 @@ static void spawn_all(struct event *state) {
 static void *setup(struct bz_world *world, const struct bz_scenario_args *args) {
     struct event *state = bz_scene_new(world, args, sizeof *state);
     if (bz_scene_is_set_up(world, bz_sut_event_init(&state->sut, world, "flag"))) {
+        bz_turn_init(&state->turn, world, BZ_PRIMITIVE_EVENT, BZ_CLAIM_SINGLE_CONSUMER);
         spawn_all(state);
     }
     return state;

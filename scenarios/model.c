@@ -62,6 +62,7 @@ struct client {
     struct bz_task *task;
     uint32_t number; /* from 0 */
     uint32_t op;     /* that it is in */
+    uint32_t misuse; /* 1 + the operation that it calls beside one that waits; 0: none */
     bool is_inside;
     bool is_requested; /* the history knows that its cancel was requested */
     bool keeps;        /* what it holds, until nothing can run */
@@ -210,6 +211,22 @@ static enum bz_status call(struct client *client, uint32_t op, int64_t *argument
     return is_refused ? BZ_OK : status;
 }
 
+/* True if a task is in a call that excludes this operation; `waits`: and it surely waits. */
+static bool is_excluded(const struct scene *scene, uint32_t op, bool waits) {
+    const struct bz_model_op *ops = scene->modelled.model.ops;
+    uint32_t single = ops[op].single;
+    bool is_found = false;
+    for (uint32_t number = 0; single != 0 && number < scene->client_count; number++) {
+        const struct client *other = &scene->clients[number];
+        bool is_inside = other->is_inside && ops[other->op].single == single;
+        bool misuses = other->misuse != 0 && ops[other->misuse - 1].single == single;
+        is_found |= waits ? is_inside && bz_world_waits_in(scene->base.world, other->task,
+                                                           (enum bz_op)scene->words[other->op])
+                          : is_inside || misuses;
+    }
+    return is_found;
+}
+
 /* The operations that the task may call now, as bits. */
 static uint64_t callable(const struct client *client) {
     const struct bz_model *model = &client->scene->modelled.model;
@@ -222,6 +239,7 @@ static uint64_t callable(const struct client *client) {
                        (needed == 0 || (client->owed >> (needed - 1) & 1) != 0);
         bool has_room = client->scene->room > 0 || client->scene->words[op] != BZ_OP_PUT;
         bool is_called = !model->ops[op].is_hidden && has_room &&
+                         !is_excluded(client->scene, op, false) &&
                          (!model->ops[op].is_extra || value_of(client->scene, EXTRAS) == 1);
         set |= (uint64_t)(is_called && (is_owed || is_free)) << op;
     }
@@ -274,8 +292,9 @@ static enum bz_status give_back(struct client *client, uint32_t op) {
     return call(client, op, client->owed_arguments[owed], &has_taken);
 }
 
-/* The operations that would give back what no task holds, if the variant claims to refuse that. Any
- * task may release a plain semaphore. */
+/* The operations that would give back what no task holds, or that one task at a time may call and
+ * another one is in, if the variant claims to refuse that. Any task may release a plain semaphore.
+ */
 static uint64_t misusable(const struct scene *scene) {
     const struct bz_model *model = &scene->modelled.model;
     uint64_t set = 0;
@@ -287,7 +306,20 @@ static uint64_t misusable(const struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
         set = scene->clients[number].owed != 0 ? 0 : set;
     }
+    for (uint32_t op = 0; is_judged && op < model->op_count; op++) {
+        set |= (uint64_t)is_excluded(scene, op, true) << op;
+    }
     return set;
+}
+
+static void report_misuse(const struct client *client, uint32_t op) {
+    const struct scene *scene = client->scene;
+    const struct bz_model_op *description = &scene->modelled.model.ops[op];
+    bz_judge_violate(scene->base.world->judge, "misuse", bz_task_id(client->task),
+                     scene->sut.object, "client-%u called %s of '%s' while %s, and was not refused",
+                     client->number + 1, description->name, scene->modelled.model.name,
+                     description->single != 0 ? "another task waits there, which may be one only"
+                                              : "no task held anything");
 }
 
 /* The history does not know of it: it must have no effect. */
@@ -297,6 +329,8 @@ static enum bz_status call_misuse(struct client *client, uint64_t set) {
     int64_t arguments[BZ_MODEL_ARGUMENTS_MAX] = {0};
     int64_t answer = 0;
     uint32_t op = draw_one(scene, set, "misuse-operation");
+    bool is_release = scene->modelled.model.ops[op].single == 0;
+    client->misuse = is_release ? 0 : op + 1;
     draw_arguments(scene, op, client->owed_arguments, arguments);
     if (bz_judge_is_recorded(judge)) {
         say_call(scene, op, arguments, NULL);
@@ -305,14 +339,11 @@ static enum bz_status call_misuse(struct client *client, uint64_t set) {
     bz_sut_may_wait(scene->base.world);
     enum bz_status status = scene->modelled.call(&scene->sut, op, arguments, &answer);
     bool is_cancelled = status == BZ_CANCELLED;
+    client->misuse = 0;
     bz_judge_opaque_end(judge, scene->sut.object, (enum bz_op)scene->words[op],
                         is_cancelled ? status : BZ_OK, 0);
-    if (status == BZ_OK && answer == 0) {
-        bz_judge_violate(judge, "misuse", bz_task_id(client->task), scene->sut.object,
-                         "client-%u called %s of '%s' while no task held anything, and was not "
-                         "refused",
-                         client->number + 1, scene->modelled.model.ops[op].name,
-                         scene->modelled.model.name);
+    if (status == BZ_OK && (answer == 0 || !is_release)) {
+        report_misuse(client, op);
     }
     return is_cancelled ? status : BZ_OK;
 }
@@ -399,6 +430,12 @@ static void end_one(struct scene *scene) {
 /* Also at the end of a step after which nothing is under way to wake who waits. */
 static void judge_rest(void *instance) {
     struct scene *scene = instance;
+    for (uint32_t number = 0; number < scene->client_count; number++) {
+        if (scene->clients[number].misuse != 0) {
+            report_misuse(&scene->clients[number], scene->clients[number].misuse - 1);
+            return;
+        }
+    }
     note_time(scene);
     note_requests(scene);
     report(scene, bz_history_rest(scene->history));

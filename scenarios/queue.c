@@ -6,6 +6,9 @@
  * consumers are cancelled. With `shutdown` the closer instead shuts the queue down after some
  * yields.
  *
+ * A queue with a single consumer or producer (BZ_CLAIM_SINGLE_...) has one at a time: the others
+ * wait for their turn.
+ *
  * A joiner joins early. If all others have ended and items are left, it is cancelled.
  *
  * Every task must end, whichever is cancelled. So callbacks do the closing: one when the closer has
@@ -87,6 +90,8 @@ static const struct bz_size sizes[] = {
 struct queue {
     struct bz_scene scene;
     struct bz_sut_queue sut;
+    struct bz_turn get_turn;
+    struct bz_turn put_turn;
     struct bz_future all_put; /* by producers and newcomers */
     struct bz_member closer;
     struct bz_task *joiner;
@@ -119,18 +124,48 @@ static void say_done(struct queue *queue) {
                     "the task_done of an item was refused: %s", bz_status_word(status));
 }
 
+static enum bz_status put(struct queue *queue) {
+    enum bz_status status = bz_turn_take(&queue->put_turn);
+    if (status == BZ_OK) {
+        status = bz_sut_queue_put(&queue->sut, draw_priority(queue));
+        bz_turn_pass(&queue->put_turn);
+    }
+    return status;
+}
+
+static enum bz_status get(struct queue *queue) {
+    enum bz_status status = bz_turn_take(&queue->get_turn);
+    if (status == BZ_OK) {
+        status = bz_sut_queue_get(&queue->sut);
+        bz_turn_pass(&queue->get_turn);
+    }
+    return status;
+}
+
+/* Does nothing while a single consumer or producer is inside. */
+static enum bz_status try_put_or_get(struct queue *queue, bool is_get) {
+    struct bz_turn *turn = is_get ? &queue->get_turn : &queue->put_turn;
+    if (!bz_turn_try(turn)) {
+        return is_get ? BZ_EMPTY : BZ_FULL;
+    }
+    enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->sut)
+                                   : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
+    bz_turn_pass(turn);
+    return status;
+}
+
 /* --- who puts and who gets -------------------------------------------------------------------- */
 
 static enum bz_status producer(void *arg) {
     struct queue *queue = arg;
     enum bz_status status = BZ_OK;
     for (int64_t left = queue->scene.values[ITEMS]; status == BZ_OK && left > 0; left--) {
-        status = bz_sut_queue_put(&queue->sut, draw_priority(queue));
+        status = put(queue);
         queue->puts += status == BZ_OK;
         status = bz_world_is_refused(queue->scene.world, status) ? BZ_OK : status;
     }
     if (status == BZ_CLOSED && queue->scene.values[LATE] != 0) {
-        status = bz_sut_queue_put(&queue->sut, draw_priority(queue)); /* nobody gets */
+        status = put(queue); /* nobody gets */
         status = bz_world_is_refused(queue->scene.world, status) ? BZ_OK : status;
     }
     return status == BZ_CLOSED ? BZ_OK : status;
@@ -142,7 +177,7 @@ static enum bz_status consumer(void *arg) {
         if (queue->scene.values[LATE] != 0 && queue->sut.judged.is_closed) {
             return BZ_OK;
         }
-        enum bz_status status = bz_sut_queue_get(&queue->sut);
+        enum bz_status status = get(queue);
         if (status != BZ_OK) {
             return status == BZ_CLOSED ? BZ_OK : status;
         }
@@ -156,8 +191,7 @@ static enum bz_status consumer(void *arg) {
 
 static void try_once(struct queue *queue) {
     bool is_get = bz_world_draw(queue->scene.world, "try-get", 2) == 1;
-    enum bz_status status = is_get ? bz_sut_queue_try_get(&queue->sut)
-                                   : bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
+    enum bz_status status = try_put_or_get(queue, is_get);
     if (status != BZ_OK) {
         bool is_right = status == BZ_CLOSED || status == (is_get ? BZ_EMPTY : BZ_FULL) ||
                         bz_world_is_refused(queue->scene.world, status);
@@ -175,7 +209,7 @@ static void move_once(struct queue *queue) {
     enum bz_status status = BZ_OK;
     if ((moves & BURSTS) != 0 && bz_world_draw(world, "bursts", 3) == 2) {
         for (uint32_t left = BURST_ITEMS; status == BZ_OK && left > 0; left--) {
-            status = bz_sut_queue_try_put(&queue->sut, draw_priority(queue));
+            status = try_put_or_get(queue, false);
             queue->puts += status == BZ_OK;
         }
     }
@@ -337,6 +371,8 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     queue->tasks = bz_world_alloc(world, queue->members_left * sizeof queue->tasks[0]);
     bz_future_init(&queue->all_put, world->loop);
     bz_world_refuse_memory(world, (uint32_t)values[REFUSALS]);
+    bz_turn_init(&queue->get_turn, world, BZ_PRIMITIVE_QUEUE, BZ_CLAIM_SINGLE_CONSUMER);
+    bz_turn_init(&queue->put_turn, world, BZ_PRIMITIVE_QUEUE, BZ_CLAIM_SINGLE_PRODUCER);
     if (bz_scene_is_set_up(world, init_queue(queue))) {
         spawn_all(queue);
     }

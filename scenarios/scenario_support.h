@@ -2,7 +2,9 @@
 #ifndef BZ_SCENARIOS_SCENARIO_SUPPORT_H
 #define BZ_SCENARIOS_SCENARIO_SUPPORT_H
 
+#include "primitives/runtime/check.h"
 #include "primitives/runtime/task.h"
+#include "primitives/sync/lock.h"
 #include "sim/native/sut.h"
 #include "sim/native/world.h"
 #include "sim/program/scenario.h"
@@ -132,6 +134,33 @@ void bz_checker_spawn(struct bz_checker *checker, struct bz_scene *scene,
  * freed. */
 struct bz_peers *bz_peers_spawn(struct bz_world *world, int64_t count);
 uint32_t bz_peers_finish(const struct bz_peers *peers);
+
+/* An operation that one task at a time may call, as the variant claims: others wait for their turn.
+ * The turn ends before the task does anything else. */
+struct bz_turn {
+    struct bz_lock lock;
+    bool is_single; /* false: everybody has it at once */
+};
+static inline void bz_turn_init(struct bz_turn *turn, struct bz_world *world,
+                                enum bz_primitive primitive, uint32_t claim) {
+    bz_lock_init(&turn->lock, world->loop);
+    turn->is_single = bz_scene_claims(world, primitive, claim);
+}
+
+static inline BZ_MUST_USE enum bz_status bz_turn_take(struct bz_turn *turn) {
+    return turn->is_single ? bz_lock_acquire(&turn->lock) : BZ_OK;
+}
+
+/* Without waiting: false if another task has it. */
+static inline bool bz_turn_try(struct bz_turn *turn) {
+    return !turn->is_single || bz_lock_try_acquire(&turn->lock) == BZ_OK;
+}
+
+static inline void bz_turn_pass(struct bz_turn *turn) {
+    if (turn->is_single) {
+        BZ_CHECK(bz_lock_release(&turn->lock) == BZ_OK);
+    }
+}
 
 /* --- inside a task ---------------------------------------------------------------------------- */
 

@@ -28,6 +28,14 @@ static const struct bz_modelled *strictest(enum bz_primitive primitive) {
     }
 }
 
+/* The claim that makes a single task at a time call the operation. */
+static uint32_t single_claim(enum bz_primitive primitive, uint32_t op) {
+    bool is_queue = primitive == BZ_PRIMITIVE_QUEUE; /* get, put; wait */
+    return op == 0 && (is_queue || primitive == BZ_PRIMITIVE_EVENT) ? BZ_CLAIM_SINGLE_CONSUMER
+           : op == 1 && is_queue                                    ? BZ_CLAIM_SINGLE_PRODUCER
+                                                                    : 0;
+}
+
 /* Copies with memcpy(): equal states have equal bytes, padding included. */
 bool bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *variant,
                       enum bz_primitive primitive, bool is_rendezvous, struct bz_model_op *ops) {
@@ -50,6 +58,7 @@ bool bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *var
     for (uint32_t index = 0; index < modelled->model.op_count; index++) {
         ops[index].line = is_in_line ? ops[index].line : 0;
         ops[index].begins_in_order &= is_in_line;
+        ops[index].single = (claims & single_claim(primitive, index)) != 0 ? 1 + index : 0;
         ops[index].or_else = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0 ? 0 : ops[index].or_else;
     }
     modelled->model.ops = ops;

@@ -43,7 +43,9 @@ struct interpreter {
     struct runner *children; /* by number - 1 */
     struct bz_task *tasks[BZ_SCRIPT_TASKS_MAX];
     uint32_t held[BZ_SCRIPT_OBJECTS_MAX]; /* how many runners hold it */
-    const struct bz_script_watch *watch;  /* NULL: no watcher */
+    uint32_t getting;                    /* objects that a runner waits for or gets from, as bits */
+    uint32_t putting;                    /* the same of puts */
+    const struct bz_script_watch *watch; /* NULL: no watcher */
     bool has_stolen; /* the judge's view of who holds what is not right any more */
 };
 

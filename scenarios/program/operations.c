@@ -83,12 +83,32 @@ static enum bz_status wait_unjudged(struct bz_sut_condition *sut) {
     return sut->ops->wait(sut->instance);
 }
 
+/* What one runner at a time may be inside of, if the variant claims so: takes the place, which
+ * `inside` has; false: another one has it. */
+static bool enter(const struct runner *runner, uint32_t object, uint32_t claim, uint32_t *inside) {
+    const struct bz_variant *variant = runner->interpreter->world->variant;
+    bool is_single = (bz_variant_claims(variant, primitive_of(runner, object)) & claim) != 0;
+    bool is_taken = is_single && (*inside >> object & 1u) != 0;
+    *inside |= (uint32_t)is_single << object;
+    return !is_taken;
+}
+
+static enum bz_status wait_for_event(struct runner *runner, uint32_t object) {
+    uint32_t *inside = &runner->interpreter->getting;
+    if (!enter(runner, object, BZ_CLAIM_SINGLE_CONSUMER, inside)) {
+        return BZ_OK;
+    }
+    enum bz_status status = bz_sut_event_wait(&runner->interpreter->objects[object].event);
+    *inside &= ~(1u << object);
+    return status;
+}
+
 static enum bz_status wait(struct runner *runner, uint32_t object) {
     struct object *entry = &runner->interpreter->objects[object];
     uint32_t index = 0;
     switch (primitive_of(runner, object)) {
     case BZ_PRIMITIVE_EVENT:
-        return bz_sut_event_wait(&entry->event);
+        return wait_for_event(runner, object);
     case BZ_PRIMITIVE_BARRIER:
         return bz_sut_barrier_wait(&entry->barrier, &index);
     default:
@@ -98,20 +118,42 @@ static enum bz_status wait(struct runner *runner, uint32_t object) {
     }
 }
 
+static enum bz_status put(struct runner *runner, const struct bz_script_op *op) {
+    struct bz_sut_queue *queue = &runner->interpreter->objects[op->object].queue;
+    uint32_t *inside = &runner->interpreter->putting;
+    if (!enter(runner, op->object, BZ_CLAIM_SINGLE_PRODUCER, inside)) {
+        return BZ_OK;
+    }
+    enum bz_status status = op->verb == BZ_VERB_PUT
+                                ? bz_sut_queue_put(queue, (int64_t)op->number)
+                                : bz_sut_queue_try_put(queue, (int64_t)op->number);
+    *inside &= ~(1u << op->object);
+    return status;
+}
+
+static enum bz_status get(struct runner *runner, const struct bz_script_op *op) {
+    struct bz_sut_queue *queue = &runner->interpreter->objects[op->object].queue;
+    uint32_t *inside = &runner->interpreter->getting;
+    if (!enter(runner, op->object, BZ_CLAIM_SINGLE_CONSUMER, inside)) {
+        return BZ_OK;
+    }
+    enum bz_status status =
+        op->verb == BZ_VERB_GET ? bz_sut_queue_get(queue) : bz_sut_queue_try_get(queue);
+    runner->got[op->object] += status == BZ_OK;
+    *inside &= ~(1u << op->object);
+    return status;
+}
+
 static enum bz_status use_queue(struct runner *runner, const struct bz_script_op *op) {
     struct bz_sut_queue *queue = &runner->interpreter->objects[op->object].queue;
     uint32_t *got = &runner->got[op->object];
-    enum bz_status status;
     switch (op->verb) {
     case BZ_VERB_PUT:
-        return bz_sut_queue_put(queue, (int64_t)op->number);
     case BZ_VERB_TRY_PUT:
-        return bz_sut_queue_try_put(queue, (int64_t)op->number);
+        return put(runner, op);
     case BZ_VERB_GET:
     case BZ_VERB_TRY_GET:
-        status = op->verb == BZ_VERB_GET ? bz_sut_queue_get(queue) : bz_sut_queue_try_get(queue);
-        *got += status == BZ_OK;
-        return status;
+        return get(runner, op);
     case BZ_VERB_JOIN:
         return queue->ops->join != NULL ? bz_sut_queue_join(queue) : BZ_OK;
     case BZ_VERB_DONE:

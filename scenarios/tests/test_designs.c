@@ -388,6 +388,30 @@ Test(designs, a_rendezvous) {
     }
 }
 
+/* One waiter, one consumer at a time: scenarios keep to it, and break it where it must be refused.
+ */
+Test(designs, a_single_consumer) {
+    expect_silence_everywhere(&design_single);
+    expect_queue_proof(&design_single);
+    expect_finding(&design_single_losing, "event", BZ_PRIMITIVE_EVENT);
+    expect_finding(&design_single_losing, "queue", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_single_losing, "program", BZ_PRIMITIVE_EVENT);
+    expect_finding(&design_single_losing, "program", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_single_losing, "model", BZ_PRIMITIVE_EVENT);
+    expect_finding(&design_single_losing, "model", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_single_losing, "model", BZ_PRIMITIVE_MODELLED);
+    for (int primitive = BZ_PRIMITIVE_EVENT; primitive <= BZ_PRIMITIVE_QUEUE;
+         primitive += BZ_PRIMITIVE_QUEUE - BZ_PRIMITIVE_EVENT) {
+        char error[BZ_ERROR_BYTES];
+        struct bz_program program =
+            tst_program(tst_scenario("model"), &design_single_crowded, BZ_ORDER_ANY);
+        bz_program_use(&program, (enum bz_primitive)primitive);
+        cr_assert(bz_program_set_list(&program, "extras=1", error, sizeof error));
+        struct tst_seeds result = tst_run_seeds(&program, 1000);
+        cr_assert_str_eq((char *)result.violation.oracle, (char *)"misuse");
+    }
+}
+
 /* An init that refuses what the variant does not say: nothing is found, and nothing is judged. */
 static enum bz_status init_nothing(void *instance, struct bz_loop *loop, uint32_t permits) {
     (void)instance;

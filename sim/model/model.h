@@ -124,6 +124,9 @@ struct bz_model_op {
      * It need not: who waits at rest is judged without it. So a wait may end by a wake-up without a
      * cause, and a try may find nothing. 0: none. */
     uint32_t or_else;
+    /* Of the operations with the same number here, a program has one call at a time; 0: any number.
+     * So a queue may have a single consumer. */
+    uint32_t single;
     bool is_hidden; /* no program calls it: it only undoes or begins */
     bool is_extra;  /* the scenario `model` calls it only with `extras=1` */
     /* The answer 0 is a refusal, as of a try that answers 0 or 1: the call took nothing, and is not

@@ -122,8 +122,15 @@ struct bz_permit_view {
  * they come: last in, first out, say, or a task that releases and takes again. */
 #define BZ_CLAIM_UNFAIR 0x8000u
 
+/* Event, queue: a demand, not a promise. At most one task at a time waits for the event, or is
+ * inside get or try_get. With BZ_CLAIM_REFUSES_MISUSE, a call beside one that waits is refused. */
+#define BZ_CLAIM_SINGLE_CONSUMER 0x10000u
+
+/* Queue: the same for put and try_put. */
+#define BZ_CLAIM_SINGLE_PRODUCER 0x20000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0xffffu
+#define BZ_CLAIMS_ALL 0x3ffffu
 
 BZ_END_DECLS
 

@@ -39,6 +39,8 @@ class Claim(enum.IntFlag):
     BREAKS_ALL = 0x2000      # barrier: an abort or a reset also fails a round that drains
     SURVIVES_NO_MEMORY = 0x4000  # of the runtime in C alone
     UNFAIR = 0x8000          # a waiver: a waiter may be overtaken again and again
+    SINGLE_CONSUMER = 0x10000  # event, queue: one task at a time waits, or gets
+    SINGLE_PRODUCER = 0x20000  # queue: one task at a time puts
 
 
 STOCK = Claim.MAY_FAIL | Claim.UNAIDED

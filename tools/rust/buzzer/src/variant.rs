@@ -9,6 +9,8 @@ use std::ptr::null;
 pub type Claims = u32;
 pub const FIFO: Claims = 0x1;
 pub const WAKE_IS_GRANT: Claims = 0x8;
+pub const SINGLE_CONSUMER: Claims = 0x10000;
+pub const SINGLE_PRODUCER: Claims = 0x20000;
 
 const OK: Status = 0;
 const NOT_HELD: Status = 4;
@@ -290,6 +292,7 @@ pub struct Offer {
 
 pub const OFFERS_BOUND: u32 = 1;
 pub const OFFERS_NO_BOUND: u32 = 2;
+pub const OFFERS_RENDEZVOUS: u32 = 4;
 
 impl Offer {
     pub const ANY: Offer = Offer {
