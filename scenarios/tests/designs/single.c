@@ -176,6 +176,80 @@ static uint64_t pipe_size(void *instance) {
     return ((struct pipe *)instance)->count;
 }
 
+/* --- a slot for one producer and one consumer ---------------------------------------------------
+ */
+
+struct slot {
+    struct seat getter, putter;
+    uint64_t value; /* 0: none */
+};
+
+static enum bz_status slot_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                uint32_t maxsize) {
+    struct slot *slot = instance;
+    slot->getter.loop = slot->putter.loop = loop;
+    return order == BZ_QUEUE_ORDER_FIFO && maxsize == 1 ? BZ_OK : BZ_FAILED;
+}
+
+static enum bz_status slot_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct slot *slot = instance;
+    (void)priority;
+    if (slot->value != 0) {
+        return BZ_FULL;
+    }
+    slot->value = value;
+    call(&slot->getter);
+    return BZ_OK;
+}
+
+static enum bz_status slot_try_get(void *instance, uint64_t *value) {
+    struct slot *slot = instance;
+    if (slot->value == 0) {
+        return BZ_EMPTY;
+    }
+    *value = slot->value;
+    slot->value = 0;
+    call(&slot->putter);
+    return BZ_OK;
+}
+
+static enum bz_status put_by(struct slot *slot, uint64_t value, enum fault fault) {
+    struct bz_future future;
+    while (slot_try_put(slot, value, 0) != BZ_OK) {
+        enum bz_status status = sit(&slot->putter, &future, fault);
+        if (status != BZ_OK) {
+            return status;
+        }
+    }
+    return BZ_OK;
+}
+
+static enum bz_status slot_put(void *instance, uint64_t value, int64_t priority) {
+    (void)priority;
+    return put_by(instance, value, RIGHT);
+}
+
+static enum bz_status crowded_put(void *instance, uint64_t value, int64_t priority) {
+    (void)priority;
+    return put_by(instance, value, TAKES_ANY);
+}
+
+static enum bz_status slot_get(void *instance, uint64_t *value) {
+    struct slot *slot = instance;
+    struct bz_future future;
+    while (slot_try_get(slot, value) != BZ_OK) {
+        enum bz_status status = sit(&slot->getter, &future, RIGHT);
+        if (status != BZ_OK) {
+            return status;
+        }
+    }
+    return BZ_OK;
+}
+
+static uint64_t slot_size(void *instance) {
+    return ((struct slot *)instance)->value != 0;
+}
+
 /* --- a baton: a post is taken by one wait -------------------------------------------------------
  */
 
@@ -249,6 +323,11 @@ static enum bz_status keeping_call(void *instance, uint32_t op, const int64_t *a
         .instance_bytes = sizeof(struct pipe), .init = pipe_init, .put = put_, .get = get_,        \
         .try_put = put_, .try_get = pipe_try_get, .size = pipe_size                                \
     }
+#define SLOT(put_)                                                                                 \
+    {                                                                                              \
+        .instance_bytes = sizeof(struct slot), .init = slot_init, .put = put_, .get = slot_get,    \
+        .try_put = slot_try_put, .try_get = slot_try_get, .size = slot_size                        \
+    }
 #define BATON(call_)                                                                               \
     { sizeof(struct flag), &baton_model, baton_init, call_ }
 #define UNBOUNDED                                                                                  \
@@ -273,3 +352,13 @@ DESIGN(single_crowded, SINGLE, "the same, and a second waiter takes the place of
 DESIGN(single_losing, SINGLE,
        "the same, with waiters that are forgotten, or lose what they were handed",
        .event = &forgetful_ops, .queue = &hasty_ops, .modelled = &keeping_ops, UNBOUNDED);
+
+static const struct bz_queue_ops slot_ops = SLOT(slot_put);
+static const struct bz_queue_ops crowded_slot_ops = SLOT(crowded_put);
+#define ONE_SLOT                                                                                   \
+    .offers = {[BZ_PRIMITIVE_QUEUE] = {.least = 1, .most = 1, .orders = 1u << BZ_QUEUE_ORDER_FIFO}}
+#define SPSC (SINGLE | BZ_CLAIM_SINGLE_PRODUCER | BZ_CLAIM_TAKES_AT_RETURN)
+
+DESIGN(spsc, SPSC, "a slot for one producer and one consumer", .queue = &slot_ops, ONE_SLOT);
+DESIGN(spsc_crowded, SPSC, "the same, and a second producer takes the place of the first",
+       .queue = &crowded_slot_ops, ONE_SLOT);

@@ -42,6 +42,8 @@ pub trait Barrier: Sized + 'static {
 
 /// The capacity of a channel that has no bound.
 pub const NO_BOUND: usize = usize::MAX >> 3;
+/// The bound of a queue that keeps no item, if the variant offers it (`OFFERS_RENDEZVOUS`).
+pub const RENDEZVOUS: usize = u32::MAX as usize;
 
 /// A channel, the oldest item first.
 pub trait Queue: Sized + 'static {
