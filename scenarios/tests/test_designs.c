@@ -255,6 +255,21 @@ Test(designs, completions_in_place_are_proved) {
     }
 }
 
+/* With one cancel. */
+static void expect_small_proof(const struct bz_variant *design, const char *scenario,
+                               const char *settings) {
+    char list[256];
+    snprintf(list, sizeof list, "%s,max-cancels=1", settings);
+    if (bz_snapshot_is_supported()) {
+        expect_proof_of(tst_scenario(scenario), design, list);
+    }
+}
+
+static void expect_queue_proof(const struct bz_variant *design) {
+    expect_small_proof(design, "queue", tst_small_settings("queue"));
+    expect_small_proof(design, "model", "primitive=queue,tasks=3,operations=1,pause=0,patience=1");
+}
+
 /* The primitives that ship, in one size only. Scenarios never ask for another one. */
 static enum bz_status init_of_one(void *instance, struct bz_loop *loop, uint32_t permits) {
     return permits != 1
@@ -322,6 +337,8 @@ Test(designs, one_size_only) {
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
         expect_silence(program.scenario, &variant, BZ_PRIMITIVE_QUEUE, order, run_count());
     }
+    expect_small_proof(&variant, "queue", tst_small_settings("queue"));
+    expect_small_proof(&variant, "barrier", tst_small_settings("barrier"));
     expect_refusal("queue", &variant, "maxsize=2",
                    "'2': variant 'one_size' does not offer this "
                    "size of a queue, but these: 1");
@@ -336,7 +353,24 @@ Test(designs, one_size_and_a_queue_without_a_bound) {
     variant.offers[BZ_PRIMITIVE_QUEUE].orders = 1u << BZ_QUEUE_ORDER_FIFO;
     expect_silence_everywhere(&variant);
     expect_proof(&variant);
+    expect_queue_proof(&variant);
     expect_refusal("queue", &variant, "maxsize=1", "but these: 0");
+}
+
+/* Faults of the zoo, in one size only. */
+Test(designs, faults_in_one_size_are_found) {
+    struct bz_variant faulty = bz_variant_zoo_sem_woken_cancel;
+    faulty.offers[BZ_PRIMITIVE_SEMAPHORE] = (struct bz_offer){.least = 1, .most = 1};
+    expect_finding(&faulty, "contended", BZ_PRIMITIVE_SEMAPHORE);
+    faulty = bz_variant_zoo_q_putter_lost;
+    faulty.offers[BZ_PRIMITIVE_QUEUE] = (struct bz_offer){.least = 1, .most = 1};
+    expect_finding(&faulty, "queue", BZ_PRIMITIVE_QUEUE);
+    faulty = bz_variant_zoo_mb_160_queue;
+    faulty.offers[BZ_PRIMITIVE_QUEUE] = (struct bz_offer){.bounds = BZ_OFFERS_NO_BOUND};
+    expect_finding(&faulty, "queue", BZ_PRIMITIVE_QUEUE);
+    faulty = bz_variant_zoo_bar_dup_index;
+    faulty.offers[BZ_PRIMITIVE_BARRIER] = (struct bz_offer){.least = 2, .most = 2};
+    expect_finding(&faulty, "barrier", BZ_PRIMITIVE_BARRIER);
 }
 
 /* Queues that keep no item. */
@@ -346,27 +380,6 @@ static void expect_queue_silence(const struct bz_variant *design) {
         const struct bz_scenario *scenario = tst_scenario(scenarios[index]);
         expect_silence(scenario, design, BZ_PRIMITIVE_QUEUE, BZ_ORDER_ANY, run_count());
         expect_silence(scenario, design, BZ_PRIMITIVE_QUEUE, BZ_ORDER_FIFO, run_count());
-    }
-}
-
-/* The same, every schedule of few tasks. */
-static void expect_queue_proof(const struct bz_variant *design) {
-    static const char *const settings[][2] = {
-        {"queue", "producers=1,consumers=2,newcomers=1,items=1,tries=1,patience=1,work=0"},
-        {"model", "primitive=queue,tasks=3,operations=1,pause=0,patience=1"}};
-    for (size_t index = 0; bz_snapshot_is_supported() && index < 2; index++) {
-        struct bz_program program =
-            tst_explored_program(tst_scenario(settings[index][0]), design, settings[index][1]);
-        program.cancels_max = 1;
-        struct bz_explore_result result =
-            tst_explore(&(struct bz_explore_config){.program = &program,
-                                                    .delays_max = BZ_EXPLORE_UNBOUNDED,
-                                                    .reductions = BZ_REDUCE_ALL,
-                                                    .rounds_before_sweep = 1,
-                                                    .states_max = 300000});
-        cr_assert_eq(result.finding_count, 0, "%s: %s", design->name,
-                     result.findings[0].violation.message);
-        cr_assert(bz_explore_is_complete(&result), "%s", design->name);
     }
 }
 
