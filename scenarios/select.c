@@ -45,6 +45,7 @@ struct scene {
     enum bz_primitive primitive;
     uint32_t spawned;
     union object objects[ARMS_MAX];
+    struct bz_turn turns[ARMS_MAX][2]; /* to wait or to get, and to put */
     struct bz_task *tasks[];
 };
 
@@ -68,7 +69,7 @@ static uint32_t arm_count(const struct scene *scene) {
 
 /* --- an arm ----------------------------------------------------------------------------------- */
 
-static enum bz_status operate(const struct arm *arm) {
+static enum bz_status operate_in_turn(const struct arm *arm) {
     struct scene *scene = arm->race->scene;
     union object *object = &scene->objects[arm->index];
     switch (scene->primitive) {
@@ -79,6 +80,16 @@ static enum bz_status operate(const struct arm *arm) {
     default:
         return bz_sut_acquire(&object->permits);
     }
+}
+
+static enum bz_status operate(const struct arm *arm) {
+    struct bz_turn *turn = &arm->race->scene->turns[arm->index][arm->puts];
+    enum bz_status status = bz_turn_take(turn);
+    if (status == BZ_OK) {
+        status = operate_in_turn(arm);
+        bz_turn_pass(turn);
+    }
+    return status;
 }
 
 static void say_done(const struct scene *scene, struct bz_sut_queue *queue) {
@@ -211,6 +222,8 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     enum bz_status status = BZ_OK;
     scene->primitive = args->primitive;
     for (uint32_t index = 0; status == BZ_OK && index < arm_count(scene); index++) {
+        bz_turn_init(&scene->turns[index][0], world, scene->primitive, BZ_CLAIM_SINGLE_CONSUMER);
+        bz_turn_init(&scene->turns[index][1], world, scene->primitive, BZ_CLAIM_SINGLE_PRODUCER);
         status = init_object(scene, &scene->objects[index]);
     }
     if (bz_scene_is_set_up(world, status)) {
