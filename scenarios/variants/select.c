@@ -93,11 +93,11 @@ static void leave(struct state *state, int64_t *ticket) {
 
 static bool end(struct state *state, int64_t *ticket) {
     leave(state, ticket);
-    int64_t index = *ticket % PORTS;
-    struct port *port = &state->ports[index];
     if (*ticket == WAITS) {
         return false;
     }
+    int64_t index = *ticket % PORTS;
+    struct port *port = &state->ports[index];
     if (*ticket >= OVER) {
         *ticket = BZ_MODEL_SELECTED(-BZ_CLOSED, index);
         return true;
