@@ -1,4 +1,5 @@
 /* Conditions, and a barrier. */
+#include "primitives/runtime/task.h"
 #include "scenarios/zoo/parts.h"
 
 struct condition {
@@ -235,3 +236,33 @@ const struct bz_barrier_ops bz_zoo_ops_bar_dup_index = {.instance_bytes = sizeof
                                                         .init = barrier_init,
                                                         .wait = bar_dup_index_wait,
                                                         .queued = barrier_queued};
+
+/* neco-cond: the wait lets the lock go, and gives way to others, before it joins the queue.
+ *
+ * The unlock of a coroutine library yields if another task waits for the lock. A wait that unlocks
+ * first and queues afterwards is not in the queue while others run: a signal in between finds no
+ * task. No cancel is needed.
+ *
+ *     W holds the lock, S waits for it; W waits: the lock goes to S, who signals; then W queues
+ *
+ * The cure: join the queue, and then unlock. */
+static enum bz_status neco_cond_wait(void *instance) {
+    struct condition *condition = instance;
+    struct bz_waiter waiter;
+    bool gives_way = bz_deque_has_live(&condition->lock.queue);
+    enum bz_status status = bz_zoo_lock_release(&condition->lock);
+    if (status != BZ_OK) {
+        return status;
+    }
+    if (gives_way) {
+        status = bz_yield(condition->queue.loop); /* the fault: it is in no queue */
+    }
+    bool was_woken = false;
+    if (status == BZ_OK) {
+        status = bz_deque_wait(&condition->queue, &waiter);
+        was_woken = bz_waiter_was_woken(&waiter);
+    }
+    return relock(condition, status, was_woken);
+}
+
+const struct bz_condition_ops bz_zoo_ops_neco_cond = {CONDITION, .wait = neco_cond_wait};

@@ -160,3 +160,10 @@ static enum bz_status an_728_swallow_get(void *instance, uint64_t *value) {
 }
 
 const struct bz_queue_ops bz_zoo_ops_an_728_swallow = {HANDING_OVER, .get = an_728_swallow_get};
+
+/* neco-chan: a receiver that is cancelled before it runs takes along the item that was copied to
+ * it.
+ *
+ * A send copies its item to the stack of the oldest receiver, and schedules that one. The code is
+ * that of q-handoff-lost. */
+const struct bz_queue_ops bz_zoo_ops_neco_chan = {HANDING_OVER, .get = q_handoff_lost_get};

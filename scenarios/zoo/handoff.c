@@ -97,6 +97,12 @@ static enum bz_status an_387_acquire(void *instance) {
 const struct bz_permit_ops bz_zoo_ops_an_387 = {BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
                                                 .release = release_to_oldest};
 
+/* neco-mutex: a mutex that was handed to a waiter that is cancelled before it runs stays locked.
+ *
+ * The code is that of an-387. */
+const struct bz_permit_ops bz_zoo_ops_neco_mutex = {BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
+                                                    .release = release_to_oldest};
+
 /* tw-inline-nocancel: the cancel of a running function does not reach the acquire that it waits
  * for.
  *

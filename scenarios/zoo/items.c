@@ -71,7 +71,7 @@ uint64_t bz_zoo_items_take(struct bz_zoo_items *queue) {
 
 enum bz_status bz_zoo_items_wait_for_slot(struct bz_zoo_items *queue) {
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
+    while (status == BZ_OK && bz_zoo_items_is_full(queue) && !queue->is_closed) {
         struct bz_waiter waiter;
         status = bz_deque_wait(&queue->putters, &waiter);
         if (status != BZ_OK && bz_waiter_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
@@ -83,7 +83,7 @@ enum bz_status bz_zoo_items_wait_for_slot(struct bz_zoo_items *queue) {
 
 enum bz_status bz_zoo_items_wait_for_item(struct bz_zoo_items *queue) {
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && queue->count == 0) {
+    while (status == BZ_OK && queue->count == 0 && !queue->is_closed) {
         struct bz_waiter waiter;
         status = bz_deque_wait(&queue->getters, &waiter);
         if (status != BZ_OK && bz_waiter_was_woken(&waiter) && queue->count > 0) {
@@ -95,8 +95,8 @@ enum bz_status bz_zoo_items_wait_for_item(struct bz_zoo_items *queue) {
 
 enum bz_status bz_zoo_items_try_put(void *instance, uint64_t value, int64_t priority) {
     struct bz_zoo_items *queue = instance;
-    if (bz_zoo_items_is_full(queue)) {
-        return BZ_FULL;
+    if (queue->is_closed || bz_zoo_items_is_full(queue)) {
+        return queue->is_closed ? BZ_CLOSED : BZ_FULL;
     }
     enum bz_status status = bz_zoo_items_store(queue, value, priority);
     if (status == BZ_OK) {
@@ -114,7 +114,7 @@ enum bz_status bz_zoo_items_put(void *instance, uint64_t value, int64_t priority
 enum bz_status bz_zoo_items_try_get(void *instance, uint64_t *value) {
     struct bz_zoo_items *queue = instance;
     if (queue->count == 0) {
-        return BZ_EMPTY;
+        return queue->is_closed ? BZ_CLOSED : BZ_EMPTY;
     }
     *value = bz_zoo_items_take(queue);
     bz_deque_wake_oldest(&queue->putters);
@@ -143,6 +143,14 @@ enum bz_status bz_zoo_items_join(void *instance) {
     struct bz_zoo_items *queue = instance;
     struct bz_waiter waiter;
     return queue->unfinished == 0 ? BZ_OK : bz_deque_wait(&queue->joiners, &waiter);
+}
+
+void bz_zoo_items_close(struct bz_zoo_items *queue, bool is_immediate) {
+    queue->is_closed = true;
+    while (is_immediate && queue->count > 0) {
+        (void)bz_zoo_items_take(queue);
+        (void)bz_zoo_items_task_done(queue);
+    }
 }
 
 uint64_t bz_zoo_items_size(void *instance) {

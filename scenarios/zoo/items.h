@@ -22,6 +22,7 @@ struct bz_zoo_items {
     uint32_t count;
     uint32_t handed_over; /* items in the futures of getters that have not resumed */
     uint64_t unfinished;
+    bool is_closed; /* by the shutdown of an entry */
     struct bz_deque getters;
     struct bz_deque putters;
     struct bz_deque joiners;
@@ -50,6 +51,9 @@ enum bz_status bz_zoo_items_task_done(void *instance);
 enum bz_status bz_zoo_items_join(void *instance);
 uint64_t bz_zoo_items_size(void *instance);
 uint32_t bz_zoo_items_queued(void *instance);
+
+/* The first half of a shutdown; the second wakes who waits. */
+void bz_zoo_items_close(struct bz_zoo_items *queue, bool is_immediate);
 
 #define BZ_ZOO_QUEUE                                                                               \
     .instance_bytes = sizeof(struct bz_zoo_items), .init = bz_zoo_items_init,                      \

@@ -273,3 +273,20 @@ static enum bz_status fr_2071_acquire(void *instance) {
 }
 
 const struct bz_permit_ops bz_zoo_ops_fr_2071 = {BZ_ZOO_LOCK, .acquire = fr_2071_acquire};
+
+/* chronos-43: a release frees the lock, and the waiter that it woke takes it without looking.
+ *
+ * (1) A holds, B waits. (2) A releases: the lock is free, and B is woken. (3) C comes before B has
+ * resumed, finds the lock free, and takes it. (4) B resumes and takes it as well.
+ *
+ * The cure: from the wake-up on, the lock is the waiter's. */
+static enum bz_status chronos_43_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    if (lock->is_held) {
+        return bz_zoo_lock_wait(lock); /* the fault: it does not look again */
+    }
+    lock->is_held = true; /* also while another task has been woken for it */
+    return BZ_OK;
+}
+
+const struct bz_permit_ops bz_zoo_ops_chronos_43 = {BZ_ZOO_LOCK, .acquire = chronos_43_acquire};

@@ -65,13 +65,37 @@ static enum bz_status embassy_6964_call(void *instance, uint32_t op, const int64
 SHIPS(embassy_6964, weighted_semaphore)
 OPS(embassy_6964, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
 
+/* zio-8598: a release that is not enough for the head of the queue is lost.
+ *
+ * A release gives its permits to the head. If the head wants more than there are, the head stays in
+ * the queue, and what it was offered goes nowhere.
+ *
+ *     2 permits: A and B hold one each; C wants 2, and waits; A releases, B releases: C waits on
+ *
+ * The cure: what is not enough for the head is kept. */
+static enum bz_status zio_8598_call(void *instance, uint32_t op, const int64_t *arguments,
+                                    int64_t *answer) {
+    struct bz_weighted_semaphore *semaphore = instance;
+    uint32_t free = semaphore->value;
+    enum bz_status status =
+        bz_variant_weighted_semaphore.modelled->call(instance, op, arguments, answer);
+    if (op == SECOND && bz_waitq_has_waiting(&semaphore->queue) && semaphore->value > free) {
+        semaphore->value = free; /* the fault */
+    }
+    return status;
+}
+
+SHIPS(zio_8598, weighted_semaphore)
+OPS(zio_8598, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
+
 /* --- rwlock ----------------------------------------------------------------------------------- */
 
 /* ae-134: a writer that is cancelled leaves the readers asleep that it kept out.
  *
  * A waiting writer keeps new readers out, although others read. When it leaves, by a time limit or
  * a cancellation, nothing keeps them out any more. But only a release looked who may enter. The
- * same was repaired in .NET's ReaderWriterLockSlim, in Meziantou.Framework (PR 3028) and in sglang.
+ * same was repaired in .NET's ReaderWriterLockSlim, in Meziantou.Framework (PR 3028) and in sglang,
+ * and is in neco (at 9e8e19e).
  *
  *     A reads; B wants to write, and waits; C wants to read, and waits because of B; B is
  * cancelled: C waits on, next to a reader
@@ -97,6 +121,43 @@ static enum bz_status ae_134_call(void *instance, uint32_t op, const int64_t *ar
 
 SHIPS(ae_134, rwlock)
 OPS(ae_134, struct bz_rwlock, bz_model_rwlock)
+
+/* rustfs-2795: a writer that is cancelled while it waits is counted as waiting for ever.
+ *
+ * A count of waiting writers keeps new readers out. It is raised before the await and lowered after
+ * it. A future that is dropped in between never gets to the second line.
+ *
+ *     A reads; B wants to write, and waits; B is cancelled; A leaves; C wants to read: it waits
+ *
+ * The cure: a guard lowers the count whichever way the wait ends. */
+struct rustfs_2795 {
+    struct bz_rwlock lock;
+    uint32_t writers_waiting;
+};
+
+static enum bz_status rustfs_2795_write(struct rustfs_2795 *counted) {
+    counted->writers_waiting++;
+    enum bz_status status = bz_rwlock_acquire_write(&counted->lock);
+    counted->writers_waiting -= status == BZ_OK; /* the fault: not if it was cancelled */
+    return status;
+}
+
+static enum bz_status rustfs_2795_call(void *instance, uint32_t op, const int64_t *arguments,
+                                       int64_t *answer) {
+    struct rustfs_2795 *counted = instance;
+    if (op == FIRST && counted->writers_waiting > 0) {
+        struct bz_wait_outcome outcome = bz_waitq_wait(&counted->lock.reader_queue);
+        enum bz_status status = outcome.status != BZ_OK && outcome.was_woken
+                                    ? bz_rwlock_release_read(&counted->lock)
+                                    : BZ_OK;
+        return status == BZ_OK ? outcome.status : status;
+    }
+    return op == THIRD ? bz_modelled_ended(rustfs_2795_write(counted), answer)
+                       : bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
+}
+
+SHIPS(rustfs_2795, rwlock)
+OPS(rustfs_2795, struct rustfs_2795, bz_model_rwlock)
 
 /* crewai-4541: readers starve a writer.
  *

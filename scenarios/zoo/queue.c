@@ -301,3 +301,73 @@ static enum bz_status q_dead_putters_get(void *instance, uint64_t *value) {
 const struct bz_queue_ops bz_zoo_ops_q_dead_putters = {BZ_ZOO_QUEUE, .put = q_dead_putters_put,
                                                        .get = q_dead_putters_get,
                                                        .try_get = q_dead_putters_try_get};
+
+/* --- who is woken --------------------------------------------------------------------------- */
+
+/* cats-effect-3998: an offer wakes a taker that is cancelled, and the next one is not woken.
+ *
+ * (1) T1 and T2 wait in take. (2) An offer stores its item and wakes T1. (3) T1 is cancelled before
+ * it resumes, and leaves. (4) The item is there, T2 waits, and nothing wakes it. It is the fault of
+ * q-putter-lost, on the other side.
+ *
+ * The cure: a taker that leaves with a wake-up, while there is an item, wakes the next. */
+static enum bz_status cats_effect_3998_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    while (queue->count == 0) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->getters, &waiter);
+        if (status != BZ_OK) {
+            return status; /* the fault: it may have been woken, and no other waiter is */
+        }
+    }
+    return bz_zoo_items_try_get(queue, value);
+}
+
+const struct bz_queue_ops bz_zoo_ops_cats_effect_3998 = {BZ_ZOO_QUEUE, .get = cats_effect_3998_get};
+
+/* lean4-8052: a receive that does not wait frees a slot, and wakes no sender.
+ *
+ *     the channel is full, S waits in send; R receives without waiting: S waits next to a free slot
+ *
+ * The cure: every receive wakes a sender. */
+static enum bz_status lean4_8052_try_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    if (queue->count == 0) {
+        return BZ_EMPTY;
+    }
+    *value = bz_zoo_items_take(queue); /* the fault: a sender may wait for the slot */
+    return BZ_OK;
+}
+
+const struct bz_queue_ops bz_zoo_ops_lean4_8052 = {BZ_ZOO_QUEUE, .try_get = lean4_8052_try_get};
+
+/* tmc-219: the close of an empty channel wakes no consumer.
+ *
+ * A close marks the channel, and a later drain would wake those who wait. A channel that is only
+ * closed leaves them asleep.
+ *
+ *     C waits in pull; A closes the channel: C waits forever
+ *
+ * The cure: a close wakes all consumers. */
+static void tmc_219_shutdown(void *instance, bool is_immediate) {
+    struct bz_zoo_items *queue = instance;
+    bz_zoo_items_close(queue, is_immediate);
+    while (bz_deque_wake_oldest(&queue->putters)) { /* the fault: and the getters */
+    }
+}
+
+const struct bz_queue_ops bz_zoo_ops_tmc_219 = {BZ_ZOO_QUEUE, .shutdown = tmc_219_shutdown};
+
+/* asio-1318: the close of a channel ends the receives that wait, and not the sends.
+ *
+ *     the channel is full, S waits in send; A closes the channel: S waits forever
+ *
+ * The cure: a close ends both. */
+static void asio_1318_shutdown(void *instance, bool is_immediate) {
+    struct bz_zoo_items *queue = instance;
+    bz_zoo_items_close(queue, is_immediate);
+    while (bz_deque_wake_oldest(&queue->getters)) { /* the fault: and the putters */
+    }
+}
+
+const struct bz_queue_ops bz_zoo_ops_asio_1318 = {BZ_ZOO_QUEUE, .shutdown = asio_1318_shutdown};

@@ -17,6 +17,7 @@ enum {
 #define LOCK(ops) .permits = {[BZ_PRIMITIVE_LOCK] = ops}
 #define SEMAPHORE_AND_LOCK(ops)                                                                    \
     .permits = {[BZ_PRIMITIVE_SEMAPHORE] = ops, [BZ_PRIMITIVE_LOCK] = ops}
+#define EVENT(ops) .event = ops
 #define CONDITION(ops) .condition = ops
 #define BARRIER(ops) .barrier = ops
 #define QUEUE(ops) .queue = ops

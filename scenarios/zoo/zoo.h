@@ -10,6 +10,7 @@
 #define BZ_ZOO_BOUNDED_OPS struct bz_permit_ops
 #define BZ_ZOO_LOCK_OPS struct bz_permit_ops
 #define BZ_ZOO_SEMAPHORE_AND_LOCK_OPS struct bz_permit_ops
+#define BZ_ZOO_EVENT_OPS struct bz_event_ops
 #define BZ_ZOO_CONDITION_OPS struct bz_condition_ops
 #define BZ_ZOO_BARRIER_OPS struct bz_barrier_ops
 #define BZ_ZOO_QUEUE_OPS struct bz_queue_ops

@@ -1,0 +1,76 @@
+/* Events. */
+#include "scenarios/zoo/parts.h"
+
+struct event {
+    struct bz_deque waiters;
+    bool is_set;
+};
+
+static enum bz_status event_init(void *instance, struct bz_loop *loop) {
+    bz_deque_init(&((struct event *)instance)->waiters, loop);
+    return BZ_OK;
+}
+
+static void event_set(void *instance) {
+    struct event *event = instance;
+    event->is_set = true;
+    while (bz_deque_wake_oldest(&event->waiters)) {
+    }
+}
+
+static void event_clear(void *instance) {
+    ((struct event *)instance)->is_set = false;
+}
+
+static bool event_is_set(void *instance) {
+    return ((struct event *)instance)->is_set;
+}
+
+static enum bz_status event_wait(void *instance) {
+    struct event *event = instance;
+    struct bz_waiter waiter;
+    return event->is_set ? BZ_OK : bz_deque_wait(&event->waiters, &waiter);
+}
+
+static uint32_t event_queued(void *instance) {
+    return bz_deque_length(&((struct event *)instance)->waiters);
+}
+
+#define EVENT                                                                                      \
+    .instance_bytes = sizeof(struct event), .init = event_init, .set = event_set,                  \
+    .clear = event_clear, .is_set = event_is_set, .wait = event_wait, .queued = event_queued
+
+/* embassy-4598: a reset of the signal forgets those that wait for it.
+ *
+ * The signal is one cell: empty, a value, or the waker of a task. A reset empties the cell, also if
+ * a waker is in it.
+ *
+ *     B waits; A resets the signal; A sets it: B sleeps on
+ *
+ * The cure: a reset drops a value, and leaves a waker. */
+static void embassy_4598_clear(void *instance) {
+    struct event *event = instance;
+    event->is_set = false;
+    while (bz_deque_pop(&event->waiters) != NULL) { /* the fault */
+    }
+}
+
+const struct bz_event_ops bz_zoo_ops_embassy_4598 = {EVENT, .clear = embassy_4598_clear};
+
+/* libunifex-610: the cancel of one wait is taken for the end of the event.
+ *
+ * An event that is also a stream has an end: after it, every wait returns at once. A stop of the
+ * stream ends the event, and so did the stop of a single wait, as of one in a race with a timer.
+ *
+ *     B and C wait; B is cancelled: C returns, and no task has set the event
+ *
+ * The cure: a wait that is stopped leaves the queue, and nothing else. */
+static enum bz_status libunifex_610_wait(void *instance) {
+    struct event *event = instance;
+    enum bz_status status = event_wait(event);
+    while (status != BZ_OK && bz_deque_wake_oldest(&event->waiters)) { /* the fault */
+    }
+    return status;
+}
+
+const struct bz_event_ops bz_zoo_ops_libunifex_610 = {EVENT, .wait = libunifex_610_wait};
