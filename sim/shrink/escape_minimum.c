@@ -59,20 +59,22 @@ static bool leap_down(struct bz_shrinking *shrinking) {
     if (shrinking->best->size.params <= 2) {
         return false; /* one parameter at a time was tried */
     }
+    struct bz_program least = best;
     for (uint32_t index = 0; params[index].name != NULL; index++) {
-        program.args.values[index] = params[index].least;
+        least.args.values[index] = bz_program_offered(&best, index, params[index].least);
     }
+    program = least;
     for (uint32_t one = 0; params[one].name != NULL; one++) {
         program.args.values[one] = best.args.values[one];
         for (uint32_t other = one + 1; params[other].name != NULL && !is_smaller; other++) {
-            bool are_both = best.args.values[one] > params[one].least &&
-                            best.args.values[other] > params[other].least;
+            bool are_both = best.args.values[one] > least.args.values[one] &&
+                            best.args.values[other] > least.args.values[other];
             program.args.values[other] = best.args.values[other];
             is_smaller = are_both && leap(shrinking, &program, shrinking->best->size.deviations,
                                           shrinking->best->edits.count + 2, RUNS_OF_A_LEAP);
-            program.args.values[other] = params[other].least;
+            program.args.values[other] = least.args.values[other];
         }
-        program.args.values[one] = params[one].least;
+        program.args.values[one] = least.args.values[one];
     }
     return is_smaller;
 }

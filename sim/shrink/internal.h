@@ -96,7 +96,8 @@ bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_
 
 /* --- other_failures.c ------------------------------------------------------------------------- */
 
-/* Puts another program in the place of the trial's. False without memory. */
+/* Puts another program in the place of the trial's. False without memory, and if the variant does
+ * not offer the size of its object. */
 bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *program);
 
 /* Looks for runs of the trial that fail in the same way. Fills `found` with the smallest ones, the

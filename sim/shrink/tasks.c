@@ -109,7 +109,7 @@ void bz_shrink_counting(struct bz_shrinking *shrinking, bool counts[BZ_PARAMS_MA
         program.args.values[index] += may_grow ? 1 : -1;
         uint32_t tasks =
             bz_shrink_enter(shrinking, &program) ? measure(shrinking).tasks : UINT32_MAX;
-        counts[index] =
-            may_grow ? tasks > shrinking->best->size.tasks : tasks < shrinking->best->size.tasks;
+        counts[index] = tasks != UINT32_MAX && (may_grow ? tasks > shrinking->best->size.tasks
+                                                         : tasks < shrinking->best->size.tasks);
     }
 }
