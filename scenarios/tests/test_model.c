@@ -146,6 +146,9 @@ static void judge_entry(const struct bz_variant *entry, bool is_of_found) {
         struct found found = find(&model, true, RUNS_MAX);
         cr_assert_eq(found.by_model, FINDINGS, "%s", entry->name);
         cr_assert_leq(found.runs, TIMES * due.runs, "%s", entry->name);
+        if (scenario == &bz_scenario_model) {
+            return; /* the table compares scenarios */
+        }
         say("| `%s` | `%s` | %llu | `%s` | %llu | %s%s%s |\n", entry->name, entry->fault->oracle,
             (unsigned long long)due.runs, found.oracle, (unsigned long long)found.runs,
             settings == NULL ? "" : "`", settings == NULL ? "" : settings,

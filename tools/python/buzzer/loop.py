@@ -9,6 +9,7 @@ import inspect
 import itertools
 import re
 import sys
+import tempfile
 import warnings
 import weakref
 
@@ -23,6 +24,7 @@ UNRETRIEVED = "Task exception was never retrieved"
 NAMED_MAX = 4
 RUNS_PER_COLLECTION = 64
 NEVER_NS = 1 << 62
+tempfile.gettempdir()  # it is kept, and found by random names, which are drawn in a run
 NAN_NS = -1 << 63
 _CREATE_TASK = inspect.signature(asyncio.BaseEventLoop.create_task).parameters
 _MORE_NAMES = frozenset(_CREATE_TASK) | ({"eager_start"} if "kwargs" in _CREATE_TASK else set())
@@ -131,6 +133,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
 
     def _begin(self, test):
         self._prepare_process()
+        tempfile._name_sequence = None  # each run has one of its own, of drawn numbers
         self._old_hooks = sys.get_asyncgen_hooks()
         self._modules = [sys.modules[name] for name in _WITH_SETS if name in sys.modules]
         for module in self._modules:

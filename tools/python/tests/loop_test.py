@@ -445,6 +445,14 @@ async def sets_of_tasks(sim):
         await asyncio.sleep(0)
 
 
+@expect(PASSES)
+async def temporary(sim):
+    """The names of folders come from a generator that the first use makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        await asyncio.sleep(0)
+        sim.check(os.path.isdir(folder), "the folder is there")
+
+
 async def texts(sim):
     for text in {"alpha", "beta", "gamma", "delta", "epsilon"}:
         for _ in range(len(text) * (text > "b")):
