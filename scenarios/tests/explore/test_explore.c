@@ -27,8 +27,11 @@ static void expect_repeated(const struct bz_program *program,
               program->variant->name, finding->violation.message);
     cr_assert_eq(found.violation.step, finding->violation.step, "%s: %s", program->variant->name,
                  finding->violation.message);
-    cr_assert_str_eq(found.violation.message, (char *)finding->violation.message, "%s",
-                     program->variant->name);
+    const char *clause = strstr(finding->violation.message, "; it was called in step");
+    size_t length = clause == NULL ? sizeof found.violation.message
+                                   : (size_t)(clause - finding->violation.message);
+    cr_assert(strncmp(found.violation.message, finding->violation.message, length) == 0, "%s",
+              program->variant->name); /* a search counts no steps */
 }
 
 /* The round in which it was found is the number of its deviations: rounds with fewer were
@@ -79,8 +82,9 @@ Test(explore, two_rounds_of_every_scenario_end_early) {
         struct bz_explore_config config = {.program = &program,
                                            .delays_max = BZ_EXPLORE_UNBOUNDED,
                                            .reductions = BZ_REDUCE_ALL,
-                                           .states_max =
-                                               *next == &bz_scenario_program ? 500 : 5000};
+                                           .states_max = *next == &bz_scenario_program  ? 500
+                                                         : *next == &bz_scenario_select ? 8000
+                                                                                        : 5000};
         if ((*next)->runtime == NULL) {
             struct bz_explore_result result = tst_explore(&config);
             cr_assert_eq(result.finding_count, 0, "%s", (*next)->name);

@@ -95,7 +95,8 @@ class Hypothesis(support.Case):
         token = self.line(output, "token ")
         again, _ = self.call("replay", token)
         self.assertIn("matched", again)
-        self.assertIn(self.line(output, "  limit "), self.line(again, "  limit "))
+        headline = "violation: assertion: limit "
+        self.assertEqual(self.line(output, headline), self.line(again, headline))
 
     def test_values_are_shown(self):
         """As repr() says, but cut, and without code of the user's."""
