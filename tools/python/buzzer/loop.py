@@ -112,6 +112,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._generators = weakref.WeakSet()
         self._handler = None
         self._numbers = itertools.count(1)
+        self._workers = itertools.count(1)  # in executors
         self._is_eager = False  # tasks make their first step at once
         self._gone_on = {}  # number of a task: where it waited after it was cancelled
         self._swallowers = {}  # number of a task: what swallows each of its CancelledErrors
@@ -441,7 +442,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
 
 
 _OF_A_RUN = ("_sim", "_gone_on", "_swallowers", "_objects", "_object_names", "_failed", "_scopes",
-             "_numbers", "_test", "_targets")
+             "_numbers", "_workers", "_test", "_targets")
 
 
 def _refusing(name, why):

@@ -7,14 +7,12 @@ import asyncio
 import concurrent.futures
 import contextvars
 import functools
-import itertools
 import os
 import queue
 import signal
 import threading
 
 CPUS = 4  # that os.cpu_count() has in a run: the default executor has 4 workers more
-_numbers = itertools.count(1)
 
 
 def call_in_thread(loop, context, function, *args):
@@ -33,13 +31,13 @@ class _Worker:
         self.loop = loop
         self.is_busy = True
         self._executor = executor
-        self._number = next(_numbers)
+        self._number = next(loop._workers)
         self._context = contextvars.Context()  # of a thread: it stays from call to call
         self._is_new = executor._initializer is not None
         self._taken = None  # a function that has begun
         loop._call_outside(self._step)
 
-    def __hash__(self):  # sets of workers have an order
+    def __hash__(self):  # sets of workers have an order, the same in each run
         return self._number
 
     def wake(self):

@@ -53,6 +53,17 @@ async def of_two_workers(sim):
     await in_loop().shutdown_default_executor()
 
 
+async def joins_workers(sim):
+    """An executor keeps its workers in a set, which is walked in one order in each run."""
+    done = []
+    with concurrent.futures.ThreadPoolExecutor(5) as pool:
+        for number in range(9):
+            pool.submit(done.append, number)
+        await asyncio.sleep(0)
+    for _ in range(done.index(3) + 10 * done.index(7)):
+        await asyncio.sleep(0)
+
+
 POOL = concurrent.futures.ThreadPoolExecutor(1)  # lives longer than a run
 
 
@@ -155,7 +166,7 @@ async def ends_by_signal(sim):
 
 def main():
     checks = Checks()
-    silent = [to_threads, of_two_workers, of_the_module, takes_back, stops]
+    silent = [to_threads, of_two_workers, joins_workers, of_the_module, takes_back, stops]
     if importlib.util.find_spec("anyio") is not None:
         silent.append(in_anyio)
     for test in silent:
