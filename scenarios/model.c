@@ -164,7 +164,7 @@ static void say_call(const struct scene *scene, uint32_t op, const int64_t *argu
     bz_judge_say(scene->base.world->judge, text);
 }
 
-/* Who gives back finds it in the place of the argument that the implementation has chosen. */
+/* A give-back finds it in the place of the argument that the implementation has chosen. */
 static void keep_answer(const struct bz_model_op *op, int64_t *arguments, int64_t answer) {
     for (uint32_t index = 0; index < op->argument_count; index++) {
         arguments[index] = op->arguments[index].is_chosen ? answer : arguments[index];

@@ -5,7 +5,7 @@
  * completes cancels the others, the deadline cancels all, and the task waits until all have ended.
  * So an arm is cancelled while it waits, in the window in which it was woken, or at the instant of
  * the deadline. It may complete all the same: then it keeps its item, and gives its permit back.
- * What an object loses in a losing arm, its oracles find. The select that ships is another one, a
+ * The oracles of an object find what a losing arm loses. The select that ships is another one, a
  * single operation: the variant `buzzer/select` in the scenario `model`. */
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"

@@ -11,7 +11,7 @@
  *
  * At a rendezvous an item is there while it is offered, and a slot while a get asks: the items are
  * those of puts that have not failed, less the gets, and the slots the gets that have not failed,
- * less the puts. What has met leaves both counts when the second of the two has returned. */
+ * less the puts. A pair that has met leaves both counts when the second one has returned. */
 #include <string.h>
 
 #include "sim/judge/shadow/queue_ledger.h"

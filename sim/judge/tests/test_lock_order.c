@@ -69,7 +69,7 @@ Test(lock_order, is_silent_about_locks_without_a_rank_and_tries) {
     expect(declared, "+a at-3 try call ok" TAKE(2), "their ranks are 2 and 3");
 }
 
-/* Who holds it after a release that was refused is not known. */
+/* After a release that was refused, nobody knows which task holds it. */
 Test(lock_order, is_silent_after_a_release_that_was_refused) {
     expect(declared, "+a" TAKE(3) " yield +b at-3 refused yield +a" TAKE(1), NULL);
 }

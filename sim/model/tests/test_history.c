@@ -133,7 +133,7 @@ static const struct story {
      "mailbox: client 2, event 5: fetch() returned 0", "only let it wait"},
     {"", &mailbox_model, 0, "1+0 2+0 3+1 3=0 .", LOST,
      "mailbox: client 1 waits in fetch(), called at event 1"},
-    /* Who was cancelled has left before the next one comes, or has not. */
+    /* A cancelled waiter has left before the next one comes, or has not. */
     {"", &mailbox_model, 0, "1+0 1? 2+0 3+1 3=0 2=0 1- ."},
     {"an_implementation_chooses", &workers_model, 2, "1+0 1=1 2+0 2=0 1+1(1) 1=0 1+0 1=1 ."},
     {"", &workers_model, 1, "1+0 1=0 2+0 3+0 1+1(0) 1=0 2? 2- 3=0 ."},
