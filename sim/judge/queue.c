@@ -245,9 +245,19 @@ void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_sta
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
+/* A shutdown also wakes those that get nothing. Where a wake-up is the grant, nobody can tell from
+ * then on who was granted something. */
+static void forget_order(struct bz_shadow_object *object) {
+    if ((object->claims & BZ_CLAIM_WAKE_IS_GRANT) != 0) {
+        object->claims &= ~BZ_CLAIM_FIFO;
+    }
+}
+
 void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate) {
     bz_judge_does(queue->judge, queue->items, BZ_OP_SHUTDOWN, is_immediate);
     queue->is_closed = true; /* for those that return inside the call */
+    forget_order(bz_judge_shadow_object(queue->judge, queue->items));
+    forget_order(bz_judge_shadow_object(queue->judge, queue->slots));
 }
 
 /* After a shutdown no waiter waits forever, so lost wake-ups are not judged by counting. An

@@ -520,15 +520,14 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
                                                                  sizeof(struct barrier),           \
                                                              .init = name##_barrier_init,          \
                                                              .wait = firm_arrive};                 \
-    static const struct bz_queue_ops name##_queue_ops = {                                          \
-        .instance_bytes = sizeof(struct queue),                                                    \
-        .init = name##_queue_init,                                                                 \
-        .put = firm_put,                                                                           \
-        .get = firm_get,                                                                           \
-        .try_put = firm_try_put,                                                                   \
-        .try_get = firm_try_get,                                                                   \
-        .shutdown = (style) == POSTS ? NULL : firm_shutdown,                                       \
-        .size = firm_size};                                                                        \
+    static const struct bz_queue_ops name##_queue_ops = {.instance_bytes = sizeof(struct queue),   \
+                                                         .init = name##_queue_init,                \
+                                                         .put = firm_put,                          \
+                                                         .get = firm_get,                          \
+                                                         .try_put = firm_try_put,                  \
+                                                         .try_get = firm_try_get,                  \
+                                                         .shutdown = firm_shutdown,                \
+                                                         .size = firm_size};                       \
     static const struct bz_modelled_ops name##_rwlock_ops = {sizeof(struct rwlock), &model,        \
                                                              name##_rwlock_init, firm_call};       \
     DESIGN(name,                                                                                   \

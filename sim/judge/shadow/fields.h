@@ -89,7 +89,7 @@ OBJECT(enum bz_primitive, primitive, :8, SETUP, ALWAYS, DATA)
 OBJECT(bool, counts_wakes, , SETUP EVENTS, ALWAYS, DATA)
 /* of the last acquire that returned, see below */
 OBJECT(uint8_t, return_status, , CALLS, NEVER, DATA)
-OBJECT(uint32_t, claims, , SETUP, ALWAYS, DATA)
+OBJECT(uint32_t, claims, , SETUP OBJECTS, ALWAYS, DATA)
 /* at the start, plus net releases of a plain semaphore */
 OBJECT(uint64_t, permits, , CALLS OBJECTS, ALWAYS, DATA)
 /* permits at the start, parties, most items; BZ_SIZE_MODELLED */
