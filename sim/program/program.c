@@ -1,5 +1,6 @@
 #include "sim/program/program.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,34 @@ int64_t bz_program_offered(const struct bz_program *program, uint32_t index, int
                : bz_variant_nearest_size(program->variant, program->args.primitive, value + beside,
                                          param->least + beside, param->most + beside) -
                      beside;
+}
+
+bool bz_program_is_offered(const struct bz_program *program) {
+    bool is_offered = true;
+    for (uint32_t index = 0; program->scenario->params[index].name != NULL; index++) {
+        is_offered = is_offered && bz_program_offers(program, index, program->args.values[index]);
+    }
+    return is_offered;
+}
+
+void bz_program_offered_text(const struct bz_program *program, uint32_t index, char *text,
+                             size_t text_bytes) {
+    const struct bz_param *param = &program->scenario->params[index];
+    size_t used = (size_t)snprintf(text, text_bytes, "none");
+    int64_t first = param->least;
+    for (int64_t value = param->least; value <= param->most && used < text_bytes; value++) {
+        bool is_offered = bz_program_offers(program, index, value);
+        bool is_last = value == param->most || !bz_program_offers(program, index, value + 1);
+        first = is_offered ? first : value + 1;
+        if (is_offered && is_last) {
+            used = memcmp(text, "none", 5) == 0 ? 0 : used;
+            used += (size_t)snprintf(text + used, text_bytes - used, "%s%" PRId64,
+                                     used > 0 ? ", " : "", first);
+            if (first < value && used < text_bytes) {
+                used += (size_t)snprintf(text + used, text_bytes - used, " to %" PRId64, value);
+            }
+        }
+    }
 }
 
 void bz_program_use(struct bz_program *program, enum bz_primitive primitive) {

@@ -42,6 +42,14 @@ void bz_program_use(struct bz_program *program, enum bz_primitive primitive);
 bool bz_program_offers(const struct bz_program *program, uint32_t index, int64_t value);
 int64_t bz_program_offered(const struct bz_program *program, uint32_t index, int64_t value);
 
+/* True if the variant offers the size that the program has. */
+bool bz_program_is_offered(const struct bz_program *program);
+
+/* The values of the parameter that are offered, as text, cut to fit: "1", "0 to 1000", "2 to 8,
+ * 16", "none". O(range of the parameter). */
+void bz_program_offered_text(const struct bz_program *program, uint32_t index, char *text,
+                             size_t text_bytes);
+
 /* A world for the program's runs. The program must outlive it. NULL without memory. */
 struct bz_world *bz_program_new_world(const struct bz_program *program);
 

@@ -515,33 +515,12 @@ bool bz_program_set(struct bz_program *program, const char *name, const char *va
     return unknown_setting(program, name, error, error_bytes);
 }
 
-/* The values of the parameter that are offered: "1", "0 to 1000", "2 to 8, 16". */
-static void offered_text(const struct bz_program *program, uint32_t index, char *text,
-                         size_t text_bytes) {
-    const struct bz_param *param = &program->scenario->params[index];
-    size_t used = (size_t)snprintf(text, text_bytes, "none");
-    int64_t first = param->least;
-    for (int64_t value = param->least; value <= param->most && used < text_bytes; value++) {
-        bool is_offered = bz_program_offers(program, index, value);
-        bool is_last = value == param->most || !bz_program_offers(program, index, value + 1);
-        first = is_offered ? first : value + 1;
-        if (is_offered && is_last) {
-            used = memcmp(text, "none", 5) == 0 ? 0 : used;
-            used += (size_t)snprintf(text + used, text_bytes - used, "%s%" PRId64,
-                                     used > 0 ? ", " : "", first);
-            if (first < value && used < text_bytes) {
-                used += (size_t)snprintf(text + used, text_bytes - used, " to %" PRId64, value);
-            }
-        }
-    }
-}
-
 bool bz_program_check(const struct bz_program *program, char *error, size_t error_bytes) {
     for (uint32_t index = 0; index < param_count(program); index++) {
         int64_t value = program->args.values[index];
         if (!bz_program_offers(program, index, value)) {
             char offered[WORD_BYTES];
-            offered_text(program, index, offered, sizeof offered);
+            bz_program_offered_text(program, index, offered, sizeof offered);
             return bz_fail(error, error_bytes,
                            "parameter %s '%" PRId64 "': variant '%s' does not offer this size of a "
                            "%s, but these: %s",

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/judge/internal.h"
-#include "sim/program/settings.h"
 #include "sim/program/sizes.h"
 #include "sim/shrink/internal.h"
 
@@ -17,8 +16,7 @@
 
 bool bz_shrink_enter(struct bz_shrinking *shrinking, const struct bz_program *program) {
     struct bz_trial *trial = shrinking->trial;
-    char error[BZ_ERROR_BYTES];
-    if (!bz_program_check(program, error, sizeof error)) {
+    if (!bz_program_is_offered(program)) {
         return false;
     }
     bool is_kept = trial->world != NULL && !program->contain.is_on &&
