@@ -166,6 +166,7 @@ bool bz_work_file_write(struct bz_work_file *file, bool (*write)(void *context, 
     if (!is_written && is_first) {
         file->path[0] = '\0';
     }
+    file->is_new |= is_first && is_written;
     file->has_failed = !is_written;
     uint64_t pause_ns = (bz_wall_ns() - now_ns) * SHARE;
     file->due_ns = bz_wall_ns() + (pause_ns > INTERVAL_NS ? pause_ns : INTERVAL_NS);
@@ -189,5 +190,11 @@ void bz_work_file_remove(struct bz_work_file *file) {
         (void)unlink(file->path);
         (void)unlink(aside_path(file, path, sizeof path));
         file->path[0] = '\0';
+    }
+}
+
+void bz_work_file_remove_new(struct bz_work_file *file) {
+    if (file->is_new) {
+        bz_work_file_remove(file);
     }
 }

@@ -16,6 +16,7 @@ struct bz_work_file {
     const char *kind;      /* "campaign": of its head, and the beginning of its name */
     char path[PATH_MAX];   /* empty: there is none yet */
     char folder[PATH_MAX]; /* of the traces */
+    bool is_new;           /* written by this session first, under a name that was free */
     bool has_failed;       /* it could not be written, the last time */
     uint64_t began_ns;     /* this session */
     uint64_t before_ms;    /* time spent in earlier ones */
@@ -58,5 +59,8 @@ bool bz_work_file_set_aside(const struct bz_work_file *file);
 
 /* The work has come to its end, and needs no file. */
 void bz_work_file_remove(struct bz_work_file *file);
+
+/* The work did not begin, or can never end: nothing to continue but what earlier sessions did. */
+void bz_work_file_remove_new(struct bz_work_file *file);
 
 #endif

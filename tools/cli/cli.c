@@ -84,15 +84,18 @@ int bz_cli_end(int code) {
     return code;
 }
 
+bool bz_cli_has_refused(void) {
+    return bz_caller.was_refused != NULL && *bz_caller.was_refused;
+}
+
 int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     va_list arguments;
     char message[1024]; /* for the document of an ending without results */
-    bool is_bad_input = bz_caller.was_refused != NULL && *bz_caller.was_refused;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (code == BZ_EXIT_INTERNAL) {
-        code = is_bad_input               ? BZ_EXIT_USAGE
+        code = bz_cli_has_refused()       ? BZ_EXIT_USAGE
                : bz_lack_is_said(message) ? BZ_EXIT_INTERRUPTED
                                           : BZ_EXIT_INTERNAL;
     }

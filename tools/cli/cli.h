@@ -69,6 +69,9 @@ struct bz_caller {
 };
 extern struct bz_caller bz_caller;
 
+/* True if it has refused a run: bz_caller.was_refused. */
+bool bz_cli_has_refused(void);
+
 /* The whole program: what main() calls. Once a process. */
 int bz_cli_main(int argc, char **argv);
 

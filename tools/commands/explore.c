@@ -323,8 +323,7 @@ static int exit_code_of(const struct bz_explore_result *result) {
     if (result->finding_count > 0) {
         return BZ_EXIT_VIOLATION;
     }
-    if (result->end == BZ_EXPLORE_NO_RESOURCE && bz_caller.was_refused != NULL &&
-        *bz_caller.was_refused) {
+    if (result->end == BZ_EXPLORE_NO_RESOURCE && bz_cli_has_refused()) {
         return BZ_EXIT_USAGE;
     }
     return bz_explore_is_complete(result) ? BZ_EXIT_OK : BZ_EXIT_INTERRUPTED;

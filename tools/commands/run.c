@@ -465,8 +465,8 @@ static void print_command(const struct run *run) {
     bz_text_fini(&more);
 }
 
-/* Warnings, and how to continue. */
-static void print_last(const struct run *run, const struct bz_run_report *report) {
+/* Warnings, and how to continue. A test that was refused cannot. */
+static void print_last(struct run *run, const struct bz_run_report *report) {
     uint64_t runs = report->result->runs;
     struct bz_text text = {0};
     for (uint32_t index = 0; index < report->warnings.count; index++) {
@@ -476,7 +476,9 @@ static void print_last(const struct run *run, const struct bz_run_report *report
         bz_cli_note(run->name, text.bytes);
     }
     bz_text_fini(&text);
-    if (report->is_stopped && run->has_file && !run->file.has_failed) {
+    if (report->is_stopped && bz_cli_has_refused()) {
+        bz_work_file_remove_new(&run->file);
+    } else if (report->is_stopped && run->has_file && !run->file.has_failed) {
         print_command(run);
     }
 }
@@ -585,6 +587,7 @@ int bz_command_run(int argc, char **argv) {
     keep_earlier_findings(&run);
     code = try_stored(&run, &report);
     if (code != BZ_EXIT_OK) {
+        bz_work_file_remove_new(&run.file);
         return code;
     }
     if (!run_campaign(&run, &result, &report.seconds)) {

@@ -5,7 +5,14 @@
 
 pytest collects it, `python3 -m buzzer run FILE.py::test_pool` runs it; so does buzzer.run().
 """
-from buzzer.case import test
-from buzzer.campaign import BuzzerWarning, Failure, Replay, Result, Violation, run, replay
+from buzzer import hashes
 
-__all__ = ["BuzzerWarning", "Failure", "Replay", "Result", "Violation", "replay", "run", "test"]
+if hashes.is_program():
+    hashes.pin()  # a process that starts again imports the rest once
+
+from buzzer.case import profile, test  # noqa: E402
+from buzzer.campaign import BuzzerWarning, Failure, Replay, Result, Violation  # noqa: E402
+from buzzer.campaign import replay, run  # noqa: E402
+
+__all__ = ["BuzzerWarning", "Failure", "Replay", "Result", "Violation", "profile", "replay", "run",
+           "test"]

@@ -1,17 +1,16 @@
 """python3 -m buzzer: the program `buzzer`, with the tests of files in Python.
 
-    run FILE.py[::TEST] [OPTION...]      a test, or all of a file
+    run FILE.py[::TEST] [OPTION...]      a test, or all of a file; --profile ci|dev|NAME
+    run --suite PATH... [OPTION...]      a suite of pytest's, as `pytest --buzzer`
     list FILE.py                         the tests of a file
     replay, shrink, explain, show, diff, corpus, ... TOKEN|TRACE
 
 The rest is the program's: `python3 -m buzzer --help`.
 """
-import importlib.metadata
 import importlib.util
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -129,6 +128,34 @@ def _run(cases, problems, words):
     return next(code for code in _WORST if code in codes)
 
 
+def _take(words, option):
+    """Takes --profile, which is not the program's, out of the words."""
+    for index, word in enumerate(words):
+        name, sign, value = word.partition("=")
+        if name == option:
+            if not sign and index + 1 == len(words):
+                raise ValueError(f"option '{option}' needs an argument")
+            value = value if sign else words.pop(index + 1)
+            del words[index]
+            return value
+    return None
+
+
+# Options of `run` that a suite takes, and what pytest calls them; others are pytest's own.
+_OF_SUITE = {"--runs": "--buzzer", "--order": "--buzzer-order", "--max-cancels": "--buzzer-cancels",
+             "--junit": "--junitxml"}
+_SUITE_CODES = {0: 0, 1: 1, 2: 5, 3: 70, 4: 2, 5: 2}  # by pytest's: 5 is `no tests`
+
+
+def _run_suite(words):
+    if importlib.util.find_spec("pytest") is None:
+        raise ValueError("--suite needs pytest, which is not installed for this interpreter")
+    own = [f"{name}={value}" for option, name in _OF_SUITE.items()
+           if (value := _take(words, option)) is not None]
+    code = _call_pytest("--buzzer=", *own, *words)
+    return _SUITE_CODES.get(code, code)
+
+
 # --- the other commands -------------------------------------------------------------------------
 
 def _replay(words, cases):
@@ -173,6 +200,11 @@ def _parted(words):
 
 def _main(words):
     command = words[0] if words else ""
+    profile = _take(words, "--profile") if command == "run" else None
+    if profile is not None:
+        os.environ["BUZZER_PROFILE"] = profile
+    if words[:2] == ["run", "--suite"]:
+        return _run_suite(words[2:])
     targets, rest = _parted(words[1:])
     if command == "list" and targets:
         return _list(targets)
@@ -197,20 +229,25 @@ def _main(words):
     return program.call([command, cases[0].name, *rest], cases + others, missing=missing)
 
 
-def _by_pytest(need, words):
-    """The test takes arguments that pytest gives: pytest makes them, and calls the program. The
-    exit code; None: pytest is not there, or has no such test."""
-    if importlib.util.find_spec("pytest") is None:
-        return None
+def _call_pytest(*words):
+    """The exit code of pytest with the plug-in."""
+    import importlib.metadata
     try:
         importlib.metadata.version("buzzer")
         own = []  # pytest finds the plug-in
     except importlib.metadata.PackageNotFoundError:
         own = ["-p", "buzzer.pytest_plugin"]
-    done = subprocess.run([sys.executable, "-m", "pytest", *own, "-o", "addopts=", "-p",
-                           "no:terminal", "-p", "no:cacheprovider", "-s", "--buzzer-words",
-                           json.dumps(words), need.node], check=False)
-    return done.returncode - PYTEST_DONE if done.returncode >= PYTEST_DONE else None
+    return program.call_python("-m", "pytest", *own, *words)
+
+
+def _by_pytest(need, words):
+    """The test takes arguments that pytest gives: pytest makes them, and calls the program. The
+    exit code; None: pytest is not there, or has no such test."""
+    if importlib.util.find_spec("pytest") is None:
+        return None
+    code = _call_pytest("-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "-s",
+                        "--buzzer-words", json.dumps(words), need.node)
+    return code - PYTEST_DONE if code >= PYTEST_DONE else None
 
 
 def main():

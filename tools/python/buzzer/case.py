@@ -74,6 +74,26 @@ def words_of(options):
             yield f"{option}={value}"
 
 
+# --- profiles -----------------------------------------------------------------------------------
+
+_profiles = {"default": {}, "dev": {"runs": 1000}, "ci": {"runs": 100_000, "time": "1m"}}
+
+
+def profile(name, **options):
+    """Sets what options have if neither the decorator nor the command line says it, wherever
+    BUZZER_PROFILE, `--profile` or `pytest --buzzer-profile` is this name."""
+    check_options("profile", options)
+    _profiles[name] = options
+
+
+def options_of_profile():
+    name = os.environ.get("BUZZER_PROFILE") or "default"
+    if name not in _profiles:
+        raise ValueError(f"there is no profile '{name}': there are {', '.join(sorted(_profiles))}; "
+                         "buzzer.profile(NAME, ...) makes one, before the test runs")
+    return _profiles[name]
+
+
 # --- the decorator ------------------------------------------------------------------------------
 
 class Spec:
@@ -199,7 +219,7 @@ class Case:
         self.args = args
         self.kwargs = kwargs or {}
         self.name = name or name_of(*place_of(spec, args))
-        self.options = merged(spec.options, options or {})
+        self.options = merged(merged(options_of_profile(), spec.options), options or {})
         self.permits = self.options.get("permits") or {}
 
     def prepare(self):

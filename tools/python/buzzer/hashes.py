@@ -3,6 +3,12 @@ import os
 import sys
 
 
+def is_program():
+    """True while `python3 -m buzzer` imports the package: from 3.10 on."""
+    words = getattr(sys, "orig_argv", [])
+    return sys.argv[:1] == ["-m"] and words[-len(sys.argv)] in ("buzzer", "-mbuzzer")
+
+
 def pin():
     """Starts this `python3 -m buzzer` again, with hashes that are always the same."""
     if sys.flags.hash_randomization and "PYTHONHASHSEED" not in os.environ:

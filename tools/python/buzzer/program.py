@@ -5,6 +5,7 @@ Each call is in a process of its own: it leaves nothing here, and a crash ends t
 import asyncio
 import contextlib
 import gc
+import glob
 import importlib.util
 import json
 import mmap
@@ -33,7 +34,16 @@ class NotBuilt(ImportError):
 def check_is_built():
     if importlib.util.find_spec("buzzer._native") is None:
         raise NotBuilt(f"Buzzer is not built for {RUNTIME}: pip install ./tools/python, with this "
-                       "interpreter's pip")
+                       f"interpreter's pip{hint_of_venv()}")
+
+
+def hint_of_venv(command="buzzer"):
+    """Of a program of the system, such as Debian's `pytest`, in a virtual environment: a sentence."""
+    own = os.environ.get("VIRTUAL_ENV", "")
+    if not own or os.path.realpath(own) == os.path.realpath(sys.prefix):
+        return ""
+    return (f"; this interpreter, {sys.executable}, is not that of the virtual environment {own}: "
+            f"say 'python3 -m {command}'")
 
 
 class Signs:
@@ -149,8 +159,31 @@ def _wait(pid, passes_on):
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), interrupt
 
 
+def _tidy(is_new):
+    """The folder of runs that fail is no part of a repository, and checkpoints are for campaigns
+    that have not ended."""
+    if is_new and os.path.isdir(FOLDER):
+        with contextlib.suppress(OSError):
+            with open(os.path.join(FOLDER, ".gitignore"), "w", encoding="utf-8") as file:
+                file.write("*\n")
+    for path in glob.glob(os.path.join(FOLDER, "*.checkpoint")):
+        with contextlib.suppress(OSError):
+            with open(path, "rb") as file:
+                has_ended = file.readline(1000).split()[-1:] == [b"finished"]
+            if has_ended:
+                os.remove(path)
+
+
+def call_python(*words):
+    """Runs another program of this interpreter on this terminal. Its exit status."""
+    pid = os.spawnv(os.P_NOWAIT, sys.executable, [sys.executable, *words])
+    with _passing_on(pid, (signal.SIGTERM, signal.SIGHUP)):
+        return _wait(pid, passes_on=False)[0]
+
+
 def _start(words, cases, replay, missing, signs, files=()):
     check_is_built()
+    is_new = not os.path.isdir(FOLDER)
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()
@@ -161,7 +194,10 @@ def _start(words, cases, replay, missing, signs, files=()):
         _be_program(parent, words, cases, replay, missing, signs, files)
     ends = () if files else (signal.SIGTERM, signal.SIGHUP)
     with _passing_on(pid, ends) as passed:
-        return *_wait(pid, passes_on=signs is not None), passed
+        code, interrupt = _wait(pid, passes_on=signs is not None)
+    if f"--out={FOLDER}" in words:
+        _tidy(is_new)
+    return code, interrupt, passed
 
 
 def call(words, cases, *, replay=None, missing=None, signs=None):

@@ -8,24 +8,26 @@ import argparse
 import copy
 import hashlib
 import json
+import os
 import shlex
 
 import pytest
+from _pytest.skipping import evaluate_xfail_marks
 
 
 def _runs(text):
-    """None: the word is not the number of --buzzer, but the next argument."""
-    return int(text) if text.isdigit() else None
+    """True: `--buzzer=`, as --buzzer; None: not its number, but the next argument."""
+    return int(text) if text.isdigit() else text == "" or None
 
 
 def pytest_addoption(parser):
     group = parser.getgroup("buzzer", "deterministic simulation (Buzzer)")
-    group.addoption("--buzzer", metavar="RUNS", type=_runs, nargs="?", const=100,
+    group.addoption("--buzzer", metavar="RUNS", type=_runs, nargs="?", const=True,
                     help="run all asynchronous tests under Buzzer's loop, each under RUNS schedules "
                     "(default: 100)")
     group.addoption("--buzzer-runs", metavar="N", type=int,
                     help="schedules of each test, in the place of its own number")
-    group.addoption("--buzzer-order", choices=("fifo", "any"), default="fifo",
+    group.addoption("--buzzer-order", choices=("fifo", "any"),
                     help="with --buzzer: the order of ready callbacks (default: fifo, as asyncio)")
     group.addoption("--buzzer-cancels", metavar="N", type=int, default=0,
                     help="with --buzzer: inject up to N cancels a run into the tasks that a test "
@@ -37,6 +39,9 @@ def pytest_addoption(parser):
     group.addoption("--buzzer-sync", action="store_true",
                     help="with --buzzer: also run tests that are no coroutine functions, which "
                     "may call asyncio.run()")
+    group.addoption("--buzzer-profile", metavar="NAME",
+                    help="the profile with options of tests: dev, ci, or one of buzzer.profile() "
+                    "(default: $BUZZER_PROFILE)")
     group.addoption("--buzzer-replay", metavar="TOKEN|TRACE",
                     help="replay this run of the selected test, and no other")
     # A command line of `python3 -m buzzer`, as JSON, about the selected test.
@@ -48,9 +53,21 @@ def pytest_load_initial_conftests(early_config, parser, args):
     """In `--buzzer FILE`, FILE is no number of runs."""
     for index, (word, after) in enumerate(zip(args, args[1:])):
         if word == "--buzzer" and _runs(after) is None:
-            args[index] = "--buzzer=100"
+            args[index] = "--buzzer="
             early_config.known_args_namespace = parser.parse_known_args(
                 args, namespace=copy.copy(early_config.option))
+
+
+def pytest_configure(config):
+    profile = config.getoption("buzzer_profile")
+    if profile is not None:
+        os.environ["BUZZER_PROFILE"] = profile
+
+
+def pytest_report_header():
+    from buzzer.program import hint_of_venv
+    hint = hint_of_venv("pytest")
+    return f"buzzer{hint.replace(';', ':', 1)}" if hint else None
 
 
 @pytest.hookimpl(trylast=True)
@@ -58,9 +75,12 @@ def pytest_collection_modifyitems(config, items):
     if not any(config.getoption(name) for name in ("buzzer", "buzzer_words")):
         return
     from buzzer.pytest_suite import Suite, wants
-    for item in items:
-        if not hasattr(getattr(item, "obj", None), "__buzzer__") and wants(item):
-            Suite(item).install()
+    try:
+        for item in items:
+            if not hasattr(getattr(item, "obj", None), "__buzzer__") and wants(item):
+                Suite(item).install()
+    except ValueError as error:  # a name that is no profile, or that no token can have
+        raise pytest.UsageError(str(error)) from None
 
 
 def pytest_sessionfinish(session):
@@ -113,6 +133,12 @@ def run_case(item, case):
     campaign.check(case, replay=command)
 
 
+def expects(item, error):
+    """True for xfail(raises=) of this exception: pytest sees another one, with the report."""
+    xfail = evaluate_xfail_marks(item)
+    return bool(xfail and xfail.raises and isinstance(error, xfail.raises))
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem):
     spec = getattr(pyfuncitem.obj, "__buzzer__", None)
@@ -124,6 +150,8 @@ def pytest_pyfunc_call(pyfuncitem):
         run_case(pyfuncitem, _case(pyfuncitem, spec))
     except (Failure, BuzzerWarning, ImportError, ValueError, RuntimeError) as error:
         report = str(error)
+        if expects(pyfuncitem, error):
+            pytest.xfail("raises as expected")
     if report is not None:
         pytest.fail(report, pytrace=False)
     return True

@@ -17,9 +17,9 @@ import unittest
 import pytest
 
 from buzzer import campaign, where
-from buzzer.case import Case
+from buzzer.case import Case, merged, options_of_profile
 from buzzer.loop import RunIsOver
-from buzzer.pytest_plugin import name_of_item, run_case
+from buzzer.pytest_plugin import expects, name_of_item, run_case
 
 RUNS = 100
 _LOOPS = {"event_loop", "event_loop_policy", "loop", "loop_factory", "anyio_backend"}
@@ -63,10 +63,12 @@ class Suite(Case):
         self.function = item.function
         self.permits = {}
         self.name = name_of_item(item, is_cut=True)
-        self.options = {"runs": option("buzzer_runs") or option("buzzer") or RUNS,
-                        "order": option("buzzer_order")}
-        cancels = option("buzzer_cancels")
-        self.options.update({"max_cancels": cancels} if cancels else {"cancel": "none"})
+        runs = option("buzzer_runs") or option("buzzer")
+        given = {"runs": None if runs is True else runs, "order": option("buzzer_order"),
+                 "max_cancels": option("buzzer_cancels") or None}
+        self.options = merged(merged({"runs": RUNS, "order": "fifo"}, options_of_profile()), given)
+        if "max_cancels" not in self.options:
+            self.options["cancel"] = "none"
         self.is_watched = not option("buzzer_no_watch")
         pattern = option("buzzer_targets")
         self.targets = pattern and re.compile(pattern).search
@@ -119,23 +121,27 @@ class Suite(Case):
         outcome, _, text = self._outcome[:].rstrip(b"\0").decode("utf-8", "ignore").partition(" ")
         if failure is not None and outcome != "refused":
             run = item.config.getoption("buzzer_replay") or failure.run
-            pytest.fail(f"{self._report_of(run)}{failure}", pytrace=False)
+            report, is_expected = self._report_of(run)
+            if is_expected:
+                pytest.xfail("raises as expected")
+            pytest.fail(f"{report}{failure}", pytrace=False)
         if outcome:
             pytest.skip(text) if outcome != "xfail" else pytest.xfail(text)
 
     def _report_of(self, run):
-        """What pytest reports of the run, with what it has captured."""
+        """What pytest reports of the run, with what it has captured, and whether it raises what
+        xfail(raises=) expects."""
         if run is None:
-            return ""
+            return "", False
         with tempfile.TemporaryDirectory() as folder:
             self._shown = os.path.join(folder, "report")
             campaign.remake(self, run)
             if not os.path.exists(self._shown):
-                return ""
+                return "", False
             with open(self._shown, encoding="utf-8") as file:
-                sections = json.load(file)
+                sections, is_expected = json.load(file)
         parts = [f"{title:-^80}\n{text}" if title else text for title, text in sections]
-        return "\n".join([*parts, ""])
+        return "\n".join([*parts, ""]), is_expected
 
     # --- each run -----------------------------------------------------------------------------
 
@@ -160,6 +166,7 @@ class Suite(Case):
         is_method = item.cls is not None and not issubclass(item.cls, unittest.TestCase)
         item.obj = item._getobj() if is_method else self._obj
         sections = []
+        self._is_expected = []
         if self._phase(sim, "setup", item.ihook.pytest_runtest_setup, sections):
             self._phase(sim, "call", item.ihook.pytest_runtest_call, sections)
         self._phase(sim, "teardown", item.ihook.pytest_runtest_teardown, sections,
@@ -170,7 +177,7 @@ class Suite(Case):
             sections += [(f" Captured {name} {when} ", text)
                          for when, name, text in item._report_sections if text]
             with open(self._shown, "w", encoding="utf-8") as file:
-                json.dump(sections, file)
+                json.dump([sections, bool(self._is_expected) and all(self._is_expected)], file)
 
     def _phase(self, sim, when, hook, sections, **more):
         """False: it has raised an exception."""
@@ -182,6 +189,7 @@ class Suite(Case):
             if isinstance(call.excinfo.value, RunIsOver):
                 break
             self._note(sim, call.excinfo.value, when)
+            self._is_expected.append(expects(item, call.excinfo.value))
             if self._shown is not None:
                 report = pytest.TestReport.from_item_and_call(item, call)
                 sections.append(("", report.longreprtext))

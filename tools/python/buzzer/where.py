@@ -151,19 +151,30 @@ def line_of_task(task):
     return f"{_short(place[0])}:{place[1]}"
 
 
-def _line_of_assert(traceback):
-    """The line of an assert, with the values of its names."""
+@functools.lru_cache(maxsize=4)
+def _asserts(filename):
+    """Of each assert in the file the first line, the last one, and the names in it."""
+    try:
+        nodes = ast.walk(ast.parse("".join(linecache.getlines(filename))))
+    except (SyntaxError, ValueError, RecursionError):
+        nodes = ()
+    return [(node.lineno, node.end_lineno, dict.fromkeys(
+        inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)))
+        for node in nodes if isinstance(node, ast.Assert)]
+
+
+def _text_of_assert(traceback):
+    """An assert, with the values of its names."""
     while traceback.tb_next is not None:
         traceback = traceback.tb_next
-    code, found = traceback.tb_frame.f_code, traceback.tb_frame.f_locals
-    line = linecache.getline(code.co_filename, traceback.tb_lineno).strip()
-    try:
-        nodes = ast.walk(ast.parse(line))
-    except SyntaxError:  # it goes on in the next line
-        nodes = ()
-    names = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
-    values = [f"{name} = {text_of_value(found[name])}" for name in names if name in found]
-    return line + f" ({', '.join(values)})" * bool(values) if line.startswith("assert") else ""
+    filename, found = traceback.tb_frame.f_code.co_filename, traceback.tb_frame.f_locals
+    for first, last, names in _asserts(filename):
+        if first <= traceback.tb_lineno <= last:
+            text = " ".join("".join(linecache.getlines(filename)[first - 1:last]).split())
+            values = [f"{name} = {text_of_value(found[name])}" for name in names if name in found]
+            if text.startswith("assert"):
+                return text + f" ({', '.join(values)})" * bool(values)
+    return ""
 
 
 def _said(exception):
@@ -177,7 +188,7 @@ def _said(exception):
         text = text.partition("\n")[0]
         text = "" if text.startswith("assert ") else text
         if not text and exception.__traceback__ is not None:
-            text = _line_of_assert(exception.__traceback__)
+            text = _text_of_assert(exception.__traceback__)
     return " ".join(text.split())
 
 

@@ -205,6 +205,72 @@ class Cli(support.Case):
         self.assertFalse(os.path.exists(".buzzer"))
         self.assertEqual(len(os.listdir("mine")), 3)
 
+    def test_folder(self):
+        """Git ignores it, and it has no checkpoint of what has ended, began not or was refused."""
+        write("test_refused.py", """
+            import buzzer, time
+
+            @buzzer.test
+            async def test_refused(sim):
+                time.sleep(1)
+        """)
+        _, errors = self.call("run", "test_refused.py", code=2)
+        self.assertNotIn("to continue", errors)
+        self.call("run", "tests/test_lock.py::test_holds")
+        self.find()
+        self.find()  # a stored trace fails
+        self.assertEqual({os.path.splitext(name)[1] for name in os.listdir(".buzzer")},
+                         {"", ".json"})
+        self.assertEqual(pathlib.Path(".buzzer/.gitignore").read_text(encoding="utf-8"), "*\n")
+
+    def test_profiles(self):
+        """A profile has what neither the decorator nor the command line says."""
+        write("test_own.py", """
+            import buzzer
+
+            buzzer.profile("own", runs=3, order="fifo")
+
+            @buzzer.test
+            async def test_plain(sim):
+                pass
+
+            @buzzer.test(runs=5, order="any")
+            async def test_says(sim):
+                pass
+        """)
+        for words, runs, order in (((), "10000", "any"), (("--profile", "dev"), "1000", "any"),
+                                   (("--profile=own",), "3", "fifo"),
+                                   (("--profile=own", "--runs=4"), "4", "fifo")):
+            output, _ = self.call("run", "test_own.py::test_plain", *words)
+            self.assertIn(f"runs {runs},", output)
+            self.assertIn(f"order={order} ", output)
+        output, _ = self.call("run", "test_own.py::test_says", BUZZER_PROFILE="own")
+        self.assertIn("runs 5,", output)
+        self.assertIn("order=any ", output)
+        self.assertIn("no profile 'nix': there are ci, default, dev, own;",
+                      self.call("run", "test_own.py", "--profile", "nix", code=2)[1])
+
+    def test_starts_once(self):
+        """The process that starts again for its hashes has imported nothing before."""
+        if sys.version_info < (3, 10):
+            self.skipTest("it has no sys.orig_argv")
+        environment = {name: value for name, value in os.environ.items()
+                       if name != "PYTHONHASHSEED"}
+        done = subprocess.run([sys.executable, "-X", "importtime", "-m", "buzzer", "list",
+                               "tests/test_lock.py"], capture_output=True, text=True, check=True,
+                              env=environment)
+        names = [line.split()[-1] for line in done.stderr.splitlines()]
+        self.assertEqual((names.count("buzzer.hashes"), names.count("asyncio")), (2, 1))
+
+    def test_virtual_environment(self):
+        """A program of another interpreter says how to call that of the environment."""
+        script = ("import sys; from buzzer import program; program.importlib.util.find_spec = "
+                  "lambda name: None; program.check_is_built()")
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                              check=False, env={**os.environ, "VIRTUAL_ENV": self.folder})
+        self.assertIn(f"is not that of the virtual environment {self.folder}: say 'python3 -m "
+                      "buzzer'", done.stderr)
+
     def test_resume(self):
         self.call("run", "tests/test_lock.py::test_holds", "--out", "mine")
         _, errors = self.call("run", "--resume", "mine")

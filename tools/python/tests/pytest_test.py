@@ -251,6 +251,20 @@ class Pytest(support.Case):
         for mode in modes:
             self.assertIn(f"{count} passed", self.pytest("-W", "ignore", *mode), mode)
 
+    def test_expected(self):
+        """xfail(raises=) of what a test that fails raises; a profile; a hint."""
+        write("test_lock.py", TESTS.replace("@buzzer.test(runs=5", """@pytest.mark.xfail(
+        raises=AssertionError)
+    @buzzer.test(runs=5""").replace("import buzzer", "import buzzer\n    import pytest", 1))
+        self.assertIn("1 xfailed", self.pytest("-k", "test_check"))
+        write("test_many.py", "import buzzer\n@buzzer.test\nasync def test_it(sim):\n"
+                              "    sim.check(False, 'no')\n")
+        self.assertIn("1 failed", self.pytest("test_many.py", "--buzzer-profile", "dev", code=1))
+        output, _ = self.call("-p", "buzzer.pytest_plugin", "--co", "test_many.py", module="pytest",
+                              VIRTUAL_ENV=self.folder)
+        self.assertIn(f"is not that of the virtual environment {self.folder}: say 'python3 -m "
+                      "pytest'", output)
+
     def test_runs_without_a_place_to_write(self):
         write("read/test_pool.py", "import buzzer\n@buzzer.test(runs=2)\n"
                                    "async def test_pool(sim):\n    pass\n")

@@ -1,5 +1,6 @@
 """suite_test.py FOLDER: `pytest --buzzer`, with suites that know nothing of Buzzer."""
 import importlib.util
+import os
 import sys
 import unittest
 
@@ -188,6 +189,15 @@ class Suites(support.Case):
             async def test_expected():
                 assert False
 
+            @pytest.mark.xfail(raises=KeyError, reason="no key")
+            async def test_raises():
+                await asyncio.sleep(0)
+                {}["key"]
+
+            @pytest.mark.xfail(raises=KeyError)
+            async def test_raises_another():
+                assert False, "no KeyError"
+
             async def test_xfails():
                 pytest.xfail("known")
 
@@ -199,9 +209,21 @@ class Suites(support.Case):
                 threading.Thread(target=print).start()
         """)
         output = self.pytest("-rsx", code=1)
-        self.assertIn("1 failed, 2 skipped, 2 xfailed", output)
-        for part in ("not today", "known", "XPASS(strict)", "Buzzer refuses it: a thread"):
+        self.assertIn("2 failed, 2 skipped, 3 xfailed", output)
+        for part in ("not today", "known", "XPASS(strict)", "Buzzer refuses it: a thread",
+                     "AssertionError: no KeyError"):
             self.assertIn(part, output)
+
+    def test_command(self):
+        """python3 -m buzzer run --suite: the exit status is the program's."""
+        write("test_bad.py", self.BAD)
+        for words, code, text in ((("-k", "assert", "--junit", "all.xml"), 1, "assert 2 == 3"),
+                                  (("-k", "nothing"), 2, "3 deselected"),
+                                  (("-k", "lost", "--profile", "nix"), 2, "no profile 'nix'")):
+            output, errors = self.call("run", "--suite", "test_bad.py", "--runs", "10", "--order=any",
+                                  *words, code=code)
+            self.assertIn(text, output + errors)
+        self.assertTrue(os.path.exists("all.xml"))
 
     def test_cancels(self):
         """They strike the tasks that the test creates, or some of them."""
