@@ -6,7 +6,7 @@
  * Times are data, not delays: a file written from a drawn script runs under the same schedule for
  * the same seed.
  *
- * No drawn script deadlocks on a correct variant:
+ * No script that is drawn without a focus deadlocks on a correct variant:
  * - A wait that may never be answered (for an event, a notification, a barrier, an item, a slot, a
  *   permit of a semaphore that begins with none) is inside a timeout of its own.
  * - What is held while others are acquired is acquired in one order: by number of the object, then
@@ -20,34 +20,9 @@
 
 #include "primitives/runtime/check.h"
 #include "scenarios/program/script.h"
+#include "scenarios/program/slots.h"
 #include "sim/judge/judge.h"
 
-/* Weights out of SLOT_KINDS: the rest uses an object. */
-enum slot_kind {
-    SLOT_NOTHING = 0,
-    SLOT_YIELD = 1, /* and 2 */
-    SLOT_SLEEP = 3,
-    SLOT_CANCEL = 4,
-    SLOT_TIMEOUT = 5,
-    SLOT_GROUP = 6,
-    SLOT_FAIL = 7,
-    SLOT_USE = 8,
-    SLOT_KINDS = 20,
-    /* of version 2 */
-    SLOT_CATCH = 20,
-    SLOT_FINALLY = 21,
-    SLOT_UNCANCEL = 22,
-    SLOT_AWAIT = 23,
-    SLOT_SPAWN = 24,
-    SLOT_BODY = 25, /* a group with a body */
-    SLOT_LOOK = 26, /* and 27: locked, size, try-acquire, shutdown, misuse */
-    SLOT_KINDS_2 = 28,
-    /* of more=2 */
-    SLOT_GATHER = 28,
-    SLOT_WAIT_FOR = 29,
-    SLOT_BREAK = 30, /* and 31: abort, reset, steal, misuse */
-    SLOT_KINDS_3 = 32,
-};
 #define DETAILS 16u
 
 struct slot {
@@ -62,6 +37,7 @@ struct drawing {
     struct bz_script *script;
     const struct bz_script_draw *draw;
     struct slot slots[BZ_SCRIPT_DRAW_OPS_MAX];
+    uint32_t task; /* its index */
 };
 
 /* The context in which a slot is expanded. */
@@ -79,6 +55,18 @@ static struct bz_script_op *add(struct drawing *drawing, enum bz_script_verb ver
     struct bz_script_op *op = bz_script_add(drawing->script, verb);
     op->object = (uint8_t)slot->object;
     return op;
+}
+
+/* Under a focus mostly one of the first tasks, which wait for longer. */
+static uint32_t victim_of(const struct drawing *drawing, uint32_t detail) {
+    uint32_t victim = detail % drawing->script->task_count;
+    return drawing->draw->focus == NULL ? victim : detail % (victim + 1);
+}
+
+/* Under a focus, a wait may have none. */
+static uint32_t limit_of(const struct drawing *drawing, const struct slot *slot) {
+    const struct bz_script_draw *draw = drawing->draw;
+    return draw->focus != NULL && slot->ns > draw->ns / 2 ? BZ_SCRIPT_NEVER : slot->ns;
 }
 
 /* An operation with others inside, from slot `from` to before slot `to`. */
@@ -120,7 +108,7 @@ static void add_hold_by(struct drawing *drawing, enum bz_script_verb verb, const
     struct bz_script_op *acquire = add(drawing, verb, slot);
     acquire->number = key;
     if (is_empty || slot->ns > 0) {
-        acquire->within_ns = slot->ns;
+        acquire->within_ns = limit_of(drawing, slot);
     }
     uint32_t lock = bz_script_lock_of(script, slot->object);
     place.top = lock * BZ_SCRIPT_KEYS_MAX + key + 1;
@@ -147,7 +135,7 @@ static bool use_condition(struct drawing *drawing, const struct slot *slot, uint
     uint32_t rank = lock * BZ_SCRIPT_KEYS_MAX;
     if ((place.held >> lock & 1u) != 0) {
         if (slot->detail < 6 && place.holds == rank + 1) {
-            add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
+            add(drawing, BZ_VERB_WAIT, slot)->within_ns = limit_of(drawing, slot);
         } else {
             add_notify(drawing, slot);
         }
@@ -162,7 +150,7 @@ static bool use_condition(struct drawing *drawing, const struct slot *slot, uint
     }
     add(drawing, BZ_VERB_ACQUIRE, slot);
     if (slot->detail < 10) {
-        add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
+        add(drawing, BZ_VERB_WAIT, slot)->within_ns = limit_of(drawing, slot);
     } else {
         add_notify(drawing, slot);
     }
@@ -179,7 +167,7 @@ static void use_queue(struct drawing *drawing, const struct slot *slot) {
     enum bz_script_verb verb = verbs[slot->detail];
     struct bz_script_op *op = add(drawing, verb, slot);
     if ((bz_script_verbs[verb].fields & BZ_FIELD_WITHIN) != 0) {
-        op->within_ns = slot->ns;
+        op->within_ns = limit_of(drawing, slot);
     }
     if ((bz_script_verbs[verb].fields & BZ_FIELD_PRIORITY) != 0) {
         op->number = slot->span;
@@ -196,13 +184,13 @@ static bool use(struct drawing *drawing, const struct slot *slot, uint32_t from,
     case BZ_PRIMITIVE_EVENT: {
         enum bz_script_verb verb = event_verbs[slot->detail % 4];
         struct bz_script_op *op = add(drawing, verb, slot);
-        op->within_ns = verb == BZ_VERB_WAIT ? slot->ns : BZ_SCRIPT_NEVER;
+        op->within_ns = verb == BZ_VERB_WAIT ? limit_of(drawing, slot) : BZ_SCRIPT_NEVER;
         return false;
     }
     case BZ_PRIMITIVE_CONDITION:
         return use_condition(drawing, slot, from, to, place);
     case BZ_PRIMITIVE_BARRIER:
-        add(drawing, BZ_VERB_WAIT, slot)->within_ns = slot->ns;
+        add(drawing, BZ_VERB_WAIT, slot)->within_ns = limit_of(drawing, slot);
         return false;
     case BZ_PRIMITIVE_QUEUE:
         use_queue(drawing, slot);
@@ -271,6 +259,67 @@ static void break_it(struct drawing *drawing, const struct slot *slot) {
     }
 }
 
+static void give_to_queue(struct drawing *drawing, const struct slot *slot) {
+    if (slot->kind == SLOT_SHUTDOWN) {
+        add(drawing, slot->span % 2 == 0 ? BZ_VERB_SHUTDOWN : BZ_VERB_SHUTDOWN_NOW, slot);
+    } else if (slot->kind == SLOT_GIVE) {
+        if (slot->detail % 2 == 0) {
+            add(drawing, BZ_VERB_TRY_GET, slot);
+        }
+        add(drawing, BZ_VERB_DONE, slot);
+    } else {
+        enum bz_script_verb verb = slot->kind == SLOT_PUT   ? BZ_VERB_PUT
+                                   : slot->kind == SLOT_GET ? BZ_VERB_GET
+                                                            : BZ_VERB_JOIN;
+        struct bz_script_op *op = add(drawing, verb, slot);
+        op->within_ns = limit_of(drawing, slot);
+        op->number = verb == BZ_VERB_PUT ? slot->span : 0;
+    }
+}
+
+/* What others wait for, more than one of it. */
+static void give(struct drawing *drawing, const struct slot *slot, struct place place) {
+    struct bz_script *script = drawing->script;
+    bool is_held = (place.held >> bz_script_lock_of(script, slot->object) & 1u) != 0;
+    switch ((enum bz_primitive)script->objects[slot->object].primitive) {
+    case BZ_PRIMITIVE_SEMAPHORE:
+        for (uint32_t count = 0; count <= slot->span % 3; count++) {
+            add(drawing, BZ_VERB_POST, slot);
+        }
+        break;
+    case BZ_PRIMITIVE_EVENT:
+        add(drawing, BZ_VERB_SET, slot);
+        if (slot->detail % 2 == 0) {
+            add(drawing, BZ_VERB_CLEAR, slot);
+        }
+        break;
+    case BZ_PRIMITIVE_CONDITION:
+        if (!is_held) {
+            add(drawing, BZ_VERB_ACQUIRE, slot);
+        }
+        add(drawing, BZ_VERB_NOTIFY, slot)->number = 1 + slot->detail % 3;
+        if (!is_held) {
+            add(drawing, BZ_VERB_RELEASE, slot);
+        }
+        break;
+    case BZ_PRIMITIVE_QUEUE:
+        give_to_queue(drawing, slot);
+        break;
+    case BZ_PRIMITIVE_BARRIER:
+        break_it(drawing, slot);
+        break;
+    default:
+        add(drawing, BZ_VERB_RELEASE, slot);
+    }
+}
+
+/* Around the number of timers from which asyncio looks for those that were cancelled. */
+static void reschedule(struct drawing *drawing, const struct slot *slot) {
+    struct bz_script_op *op = bz_script_add(drawing->script, BZ_VERB_RESCHEDULE);
+    op->ns = slot->ns;
+    op->number = slot->detail < DETAILS / 2 ? 1 : 88 + slot->detail;
+}
+
 /* A wait-for is a task of its own, as the child of a group. */
 static void add_wait_for(struct drawing *drawing, const struct slot *slot, uint32_t from,
                          uint32_t to, struct place place) {
@@ -297,7 +346,7 @@ static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, ui
         }
         op = bz_script_add(script, slot->span % 2 == 0 ? BZ_VERB_AWAIT : BZ_VERB_SHIELD);
         op->number = slot->detail % script->task_count;
-        op->within_ns = slot->ns;
+        op->within_ns = limit_of(drawing, slot);
         return next;
     case SLOT_LOOK:
     case SLOT_LOOK + 1:
@@ -305,6 +354,19 @@ static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, ui
     case SLOT_BREAK:
     case SLOT_BREAK + 1:
         break_it(drawing, slot);
+        return next;
+    case SLOT_GIVE:
+    case SLOT_PUT:
+    case SLOT_GET:
+    case SLOT_JOIN:
+    case SLOT_SHUTDOWN:
+        give(drawing, slot, place);
+        return next;
+    case SLOT_CANCEL_SELF:
+        bz_script_add(script, BZ_VERB_CANCEL)->number = drawing->task;
+        return next;
+    case SLOT_RESCHEDULE:
+        reschedule(drawing, slot);
         return next;
     default:
         break;
@@ -322,6 +384,10 @@ static uint32_t expand_more(struct drawing *drawing, const struct slot *slot, ui
     } else if (slot->kind == SLOT_SPAWN) {
         enclose(drawing, bz_script_add(script, BZ_VERB_SPAWN), next, end,
                 (struct place){.depth = place.depth});
+    } else if (slot->kind == SLOT_CREATE_TASK) {
+        place.holds = 0;
+        place.held = 0;
+        enclose(drawing, bz_script_add(script, BZ_VERB_CREATE_TASK), next, end, place);
     } else {
         enclose(drawing,
                 bz_script_add(script, slot->kind == SLOT_CATCH ? BZ_VERB_CATCH : BZ_VERB_FINALLY),
@@ -349,7 +415,7 @@ static uint32_t expand_one(struct drawing *drawing, uint32_t index, uint32_t to,
         bz_script_add(script, BZ_VERB_SLEEP)->ns = slot->ns;
         return next;
     case SLOT_CANCEL:
-        bz_script_add(script, BZ_VERB_CANCEL)->number = slot->detail % script->task_count;
+        bz_script_add(script, BZ_VERB_CANCEL)->number = victim_of(drawing, slot->detail);
         return next;
     case SLOT_FAIL:
         bz_script_add(script, BZ_VERB_FAIL);
@@ -423,10 +489,14 @@ static void draw_object(struct bz_script *script, struct bz_judge *judge,
     }
     struct bz_script_object *object = &script->objects[script->object_count++];
     uint64_t kind = bz_judge_draw(judge, "kind", count);
-    uint64_t number = bz_judge_draw(judge, "number", 3);
+    uint64_t number = bz_judge_draw(judge, "number", draw->focus != NULL ? 4 : 3);
     uint64_t order = bz_judge_draw(judge, "order", 3);
     object->primitive = candidates[script->object_count == 1 ? 0 : kind];
-    object->number = bz_script_kinds[object->primitive].drawn[number];
+    const struct bz_script_kind *info = &bz_script_kinds[object->primitive];
+    object->number = draw->focus == NULL    ? info->drawn[number]
+                     : info->number == NULL ? 0
+                     : number < info->least ? info->least
+                                            : (uint32_t)number;
     object->order = bz_script_kinds[object->primitive].has_order ? (uint8_t)order : 0;
     if (variant != NULL) {
         keep_offer(object, variant);
@@ -443,14 +513,21 @@ static void draw_task(struct drawing *drawing, struct bz_judge *judge, uint32_t 
     const struct bz_script_draw *draw = drawing->draw;
     struct bz_script_task *task = &script->tasks[index];
     static const uint64_t kinds[] = {SLOT_KINDS, SLOT_KINDS_2, SLOT_KINDS_3};
+    const char *letter = NULL;
+    drawing->task = index;
     for (uint32_t slot = 0; slot < draw->ops; slot++) {
+        letter = draw->focus == NULL ? NULL : bz_focus_draw(draw->focus, letter, judge);
         drawing->slots[slot] = (struct slot){
-            .kind = (uint32_t)bz_judge_draw(judge, "op", kinds[draw->more]),
+            .kind = letter != NULL ? bz_focus_slot(letter)
+                                   : (uint32_t)bz_judge_draw(judge, "op", kinds[draw->more]),
             .object = (uint32_t)bz_judge_draw(judge, "object", draw->objects),
             .detail = (uint32_t)bz_judge_draw(judge, "detail", DETAILS),
             .span = (uint32_t)bz_judge_draw(judge, "span", draw->ops),
             .ns = (uint32_t)bz_judge_draw(judge, "ns", (uint64_t)draw->ns + 1),
         };
+        if (letter != NULL) {
+            drawing->slots[slot].span = bz_focus_span(letter, drawing->slots[slot].span);
+        }
     }
     snprintf(task->name, sizeof task->name, "task-%u", index + 1);
     task->first = (uint16_t)script->op_count;

@@ -1,7 +1,5 @@
 /* Lists of operations: timeouts, groups, children and their ends. */
 #include "scenarios/program/interpreter.h"
-#include "primitives/runtime/group.h"
-#include "primitives/runtime/timeout.h"
 #include "scenarios/program/awaits.h"
 #include "scenarios/scenario_support.h"
 
@@ -42,22 +40,42 @@ static struct runner *new_child(const struct runner *runner, uint32_t index) {
     return child;
 }
 
+static enum bz_status add_child(struct runner *runner, struct bz_group *group, uint32_t index) {
+    struct runner *child = new_child(runner, index);
+    child->group = group;
+    return bz_scene_spawn_child(runner->interpreter->world, group,
+                                runner->interpreter->script->ops[index].number, bz_script_run,
+                                child);
+}
+
+/* A group that aborts refuses it. */
+static enum bz_status run_create_task(struct runner *runner, uint32_t index) {
+    if (runner->group == NULL) {
+        return BZ_OK;
+    }
+    enum bz_status status = add_child(runner, runner->group, index);
+    runner->value = status == BZ_OK;
+    return status == BZ_INVALID_STATE ? BZ_OK : status;
+}
+
 /* A child that fails ends the group; the parent continues after it. */
 static enum bz_status run_group(struct runner *runner, uint32_t first, uint32_t end) {
     struct interpreter *interpreter = runner->interpreter;
     const struct bz_script_op *ops = interpreter->script->ops;
+    struct bz_group *outer = runner->group;
     struct bz_group group;
     enum bz_status status = bz_group_enter(interpreter->world->loop, &group);
     if (status != BZ_OK) {
         return status;
     }
     for (uint32_t index = first; index < end && status == BZ_OK; index += 1u + ops[index].span) {
-        status = ops[index].verb == BZ_VERB_BODY
-                     ? run_inside(runner, index + 1, end, NULL)
-                     : bz_scene_spawn_child(interpreter->world, &group, ops[index].number,
-                                            bz_script_run, new_child(runner, index));
+        runner->group = &group;
+        status = ops[index].verb == BZ_VERB_BODY ? run_inside(runner, index + 1, end, NULL)
+                                                 : add_child(runner, &group, index);
+        runner->group = outer;
     }
     status = bz_group_exit(&group, status);
+    runner->value = status == BZ_FAILED ? 1 : runner->value;
     return status == BZ_FAILED ? BZ_OK : status;
 }
 
@@ -90,6 +108,7 @@ static enum bz_status run_gather(struct runner *runner, uint32_t index) {
     enum bz_status status = count == 0 ? BZ_OK
                                        : bz_script_gather(interpreter->world, tasks, count,
                                                           ops[index].verb == BZ_VERB_GATHER_ALL);
+    runner->value = status == BZ_FAILED ? 1 : runner->value;
     return status == BZ_FAILED ? BZ_OK : status;
 }
 
@@ -108,6 +127,7 @@ static enum bz_status run_wait_for(struct runner *runner, uint32_t index) {
             status = bz_timeout_exit(&scope, bz_script_run(new_child(runner, index)));
         }
     }
+    runner->value = status == BZ_TIMED_OUT ? 1 : runner->value;
     return status == BZ_TIMED_OUT ? BZ_OK : status;
 }
 
@@ -120,12 +140,27 @@ static enum bz_status run_catch(struct runner *runner, uint32_t from, uint32_t t
 static enum bz_status run_in_time(struct runner *runner, uint32_t delay_ns, uint32_t from,
                                   uint32_t to, const struct bz_script_op *single) {
     struct bz_timeout scope;
+    struct bz_timeout *outer = runner->timeout;
     enum bz_status status = bz_timeout_enter(runner->interpreter->world->loop, &scope, delay_ns);
     if (status != BZ_OK) {
         return status;
     }
-    status = bz_timeout_exit(&scope, run_inside(runner, from, to, single));
+    runner->timeout = &scope;
+    status = run_inside(runner, from, to, single);
+    runner->timeout = outer;
+    status = bz_timeout_exit(&scope, status);
+    runner->value = status == BZ_TIMED_OUT ? 1 : runner->value;
     return status == BZ_TIMED_OUT ? BZ_OK : status;
+}
+
+/* So many times, which leaves as many timers behind that are disarmed. */
+static enum bz_status run_reschedule(struct runner *runner, const struct bz_script_op *op) {
+    enum bz_status status = BZ_INVALID_STATE;
+    for (uint32_t count = 0; runner->timeout != NULL && count < op->number; count++) {
+        status = bz_timeout_reschedule(runner->timeout, op->ns);
+    }
+    runner->value = runner->timeout == NULL ? -1 : status == BZ_OK;
+    return status == BZ_INVALID_STATE ? BZ_OK : status;
 }
 
 static enum bz_status run_op(struct runner *runner, uint32_t index) {
@@ -154,6 +189,10 @@ static enum bz_status run_op(struct runner *runner, uint32_t index) {
         return run_gather(runner, index);
     case BZ_VERB_WAIT_FOR:
         return run_wait_for(runner, index);
+    case BZ_VERB_RESCHEDULE:
+        return run_reschedule(runner, op);
+    case BZ_VERB_CREATE_TASK:
+        return run_create_task(runner, index);
     case BZ_VERB_UNCANCEL:
         runner->value = bz_task_uncancel(bz_loop_current(interpreter->world->loop));
         return BZ_OK;

@@ -3,6 +3,8 @@
 #ifndef BZ_SCENARIOS_PROGRAM_INTERPRETER_H
 #define BZ_SCENARIOS_PROGRAM_INTERPRETER_H
 
+#include "primitives/runtime/group.h"
+#include "primitives/runtime/timeout.h"
 #include "scenarios/program/script.h"
 #include "sim/native/sut.h"
 
@@ -34,6 +36,8 @@ struct runner {
     uint32_t got[BZ_SCRIPT_OBJECTS_MAX]; /* items for which it has not said done */
     uint32_t root;                       /* index of the task of the script that it belongs to */
     int64_t value;                       /* what the last operation says; -1: nothing */
+    struct bz_timeout *timeout;          /* the innermost `timeout` that it is in; NULL */
+    struct bz_group *group; /* the innermost whose body it runs, or whose child it is; NULL */
 };
 
 struct interpreter {

@@ -45,6 +45,8 @@ const struct bz_script_verb_info bz_script_verbs[BZ_VERB_COUNT] = {
     [BZ_VERB_GATHER_ALL] = {"gather-all", 0, BZ_FIELD_TASKS},
     [BZ_VERB_WAIT_FOR] = {"wait-for", 0, BZ_FIELD_NS | BZ_FIELD_OPS},
     [BZ_VERB_STEAL] = {"steal", PERMITS | BIT(CONDITION), 0},
+    [BZ_VERB_RESCHEDULE] = {"reschedule", 0, BZ_FIELD_NS | BZ_FIELD_COUNT},
+    [BZ_VERB_CREATE_TASK] = {"create-task", 0, BZ_FIELD_OPS},
     [BZ_VERB_SHIELD] = {"shield", 0, BZ_FIELD_VICTIM | BZ_FIELD_WITHIN},
 };
 

@@ -80,8 +80,10 @@ enum bz_script_verb {
     BZ_VERB_GATHER_ALL,
     BZ_VERB_WAIT_FOR,
     BZ_VERB_STEAL,
+    BZ_VERB_RESCHEDULE,
+    BZ_VERB_CREATE_TASK,
 };
-#define BZ_VERB_COUNT 40
+#define BZ_VERB_COUNT 42
 #define BZ_VERBS_OF_VERSION_1 25
 
 /* The fields of an operation besides its verb, as bits. */
@@ -161,7 +163,8 @@ static inline bool bz_script_has_key(const struct bz_script *script,
 
 /* True if the operation creates a task, and so has a number for it. */
 static inline bool bz_script_has_child(uint8_t verb) {
-    return verb == BZ_VERB_CHILD || verb == BZ_VERB_SPAWN || verb == BZ_VERB_WAIT_FOR;
+    return verb == BZ_VERB_CHILD || verb == BZ_VERB_SPAWN || verb == BZ_VERB_WAIT_FOR ||
+           verb == BZ_VERB_CREATE_TASK;
 }
 
 /* The object whose lock a condition has; any other object is its own. */
@@ -184,7 +187,18 @@ struct bz_script_draw {
     uint32_t ns;             /* no sleep and no timeout is longer */
     uint32_t more;           /* 1: also operations of version 2, and shutdowns. 2: also conditions
                                 that share a lock, gather, wait-for, abort, reset, misuses */
+    const struct bz_script_focus *focus; /* NULL: none */
 };
+
+/* A focus draws mostly what one primitive, or one construct, is good for, and all sizes. Then a
+ * program may deadlock on a correct variant. */
+struct bz_script_focus {
+    const char *name;
+    const char *slots; /* what they may be, see draw.c */
+    uint8_t primitive; /* of the first object; BZ_SCRIPT_PRIMITIVES: any */
+};
+#define BZ_SCRIPT_FOCUSES 16u
+extern const struct bz_script_focus bz_script_focuses[BZ_SCRIPT_FOCUSES];
 #define BZ_SCRIPT_DRAW_TASKS_MAX 8u
 #define BZ_SCRIPT_DRAW_OPS_MAX 10u
 

@@ -69,6 +69,7 @@ static const char newer[] =
     "{\"op\": \"gather\", \"tasks\": [[], [{\"op\": \"fail\"}]]},"
     "{\"op\": \"gather-all\", \"tasks\": []}, {\"op\": \"steal\", \"object\": \"lock\"},"
     "{\"op\": \"wait-for\", \"ns\": 3, \"ops\": [{\"op\": \"yield\"}]},"
+    "{\"op\": \"create-task\", \"ops\": [{\"op\": \"reschedule\", \"ns\": 1, \"count\": 2}]},"
     "{\"op\": \"misuse\", \"object\": \"jobs\"},"
     "{\"op\": \"group\", \"tasks\": [[]], \"ops\": [{\"op\": \"yield\"}, {\"op\": \"fail\"}]},"
     "{\"op\": \"yield\"}]}]}";
@@ -130,7 +131,7 @@ Test(program, a_file_with_everything_survives_writing_and_reading) {
         uint32_t objects, tasks, children;
     } files[] = {
         {everything, BZ_SCRIPT_FORMAT, 0, BZ_VERBS_OF_VERSION_1, BZ_SCRIPT_PRIMITIVES, 2, 3},
-        {newer, BZ_SCRIPT_FORMAT_2, BZ_VERBS_OF_VERSION_1, BZ_VERB_COUNT, 2, 2, 5},
+        {newer, BZ_SCRIPT_FORMAT_2, BZ_VERBS_OF_VERSION_1, BZ_VERB_COUNT, 2, 2, 6},
     };
     static struct bz_script first;
     static struct bz_script second;

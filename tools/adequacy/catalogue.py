@@ -15,6 +15,8 @@ A catalogue is text. Keys in a paragraph of their own hold for all mutants below
                                         than once
     tests: sim-choice                   instead of primitives: names of CTest, a regular expression;
                                         a mutant may add to those of its catalogue
+    lockstep: asyncio-3.11              instead of primitives: the reference (or the version of
+                                        CPython) that then differs from the interpreter
 
 The lines that stay and go are whole lines, next to each other in the source, exactly once.
 Comments, indentation and line breaks do not count.
@@ -22,7 +24,8 @@ Comments, indentation and line breaks do not count.
 import re
 from pathlib import Path
 
-KEYS = "source users primitives variant mutant change settings tests".split()
+JUDGES = ["primitives", "tests", "lockstep"]  # a mutant has one of these keys
+KEYS = "source users primitives variant mutant change settings tests lockstep".split()
 JOINED = {"settings": ";", "tests": "|", "change": "\n"}  # keys that may continue
 
 
@@ -52,7 +55,7 @@ def read(path):
         mutant[key] = mutant[key] + JOINED[key] + value if joined else value
     for mutant in mutants:
         lines = mutant.get("change", "").splitlines()
-        for keys in (["source"], ["primitives", "tests"]):
+        for keys in (["source"], JUDGES):
             if sum(key in mutant for key in keys) != 1:
                 raise Bad(f"{path}: mutant '{mutant['mutant']}': needs the key "
                           f"{' or '.join(keys)}")

@@ -17,7 +17,9 @@ With --catalogue, the mutants are those of catalogues (catalogue.py has the form
 names that fit a PATTERN with * and ?, or N drawn from each catalogue. One with primitives runs every
 scenario in both orders, up to --runs schedules each (10000), then its settings, until an oracle
 objects. One with tests is put into a copy of the tree (build/mutants), where they run until one
-fails or hangs. Exit status: 4 a mutant survives, 2 one does not fit or compile, 5 interrupted.
+fails or hangs. One with lockstep is linked into buzzer-lab, where drawn programs must differ within
+LOCKSTEP_PROGRAMS from an interpreter of BUZZER_PYTHONS (python3); without one of its version, it is
+not judged. Exit status: 4 a mutant survives, 2 one does not fit or compile, 5 interrupted.
 """
 import argparse
 import fnmatch
@@ -49,20 +51,21 @@ CAMPAIGNS = (
     "contended --variant buzzer --primitive semaphore --order any --runs 1 --max-steps 9999999 "
     "--set cancels=0 --set workers=600 --set rounds=1000",
 )
+LOCKSTEP_PROGRAMS = 2000
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools/adequacy"))
 
 import adequacy  # noqa: E402
 import process  # noqa: E402
 from campaign import Builder, Buzzer, Judge  # noqa: E402
-from catalogue import Bad, apply, read  # noqa: E402
+from catalogue import JUDGES, Bad, apply, read  # noqa: E402
 from mutate import Unusable  # noqa: E402
 from tree import Tree  # noqa: E402
 
 
-def recipe(build, path):
+def recipe(build, path, program="tools/buzzer"):
     """The commands that make a program with a changed file."""
-    listing = process.execute(["ninja", "-C", build, "-t", "commands", "tools/buzzer"])
+    listing = process.execute(["ninja", "-C", build, "-t", "commands", program])
     if listing.status != 0:
         raise Unusable(f"{build} is not built: {listing.err.strip()}")
     listing = listing.out.splitlines()
@@ -72,7 +75,7 @@ def recipe(build, path):
         raise Unusable(f"{path} is no part of the program")
     compile_words = re.sub(r"-MD -MT \S+ -MF \S+ -o \S+ -c \S+$", "-w -c {source} -o {out}.o",
                            compiles[0]).replace("/usr/bin/ccache ", "")
-    link = re.sub(r"^: && (\S+) (.*) -o tools/buzzer (.*) && :$",
+    link = re.sub(rf"^: && (\S+) (.*) -o {program} (.*) && :$",
                   r"\1 {out}.o \2 -Wl,-z,muldefs -s -o {out} \3", listing[-1])
     return f"cd {build} && {compile_words} && {link}"
 
@@ -83,6 +86,53 @@ def parser_of():
     parser.add_argument("--build", type=lambda text: Path(text).resolve(),
                         default=ROOT / "build/quick")
     return parser
+
+
+def built(options, mutant, program, judge):
+    """What `judge` says of the program with the mutant."""
+    path = Path(mutant.get("users", mutant["source"]).split()[0])
+    text, _ = apply(mutant, (ROOT / mutant["source"]).read_text())
+    # A header's guard keeps the shipped one out of the sources that use it.
+    text += "".join(f'#include "{user}"\n' for user in mutant.get("users", "").split())
+    builder = Builder(path, recipe(options.build, path, program),
+                      options.build / "adequacy/catalogue", False)
+    try:
+        result = builder.build(mutant["mutant"], text.encode())
+        if result.out is None:
+            raise Bad(f"mutant '{mutant['mutant']}' does not compile: {result.error}")
+        return judge(result.out)
+    finally:
+        builder.clean(mutant["mutant"])
+
+
+class Lockstep:
+    """Kills mutants of references: drawn programs differ from those of the interpreter."""
+
+    def __init__(self, options, mutants):
+        self.options, self.pythons = options, {}
+        for python in os.environ.get("BUZZER_PYTHONS", "python3").split() if mutants else ():
+            result = self.run(options.build / "tools/buzzer-lab", python)
+            if result.status not in (0, 2):
+                raise Unusable(f"unchanged, lockstep fails beside {python}: {result.err}")
+            if result.status == 0:
+                result = json.loads(result.out)
+                for name in result["variant"], result["version"].rpartition(".")[0]:
+                    self.pythons.setdefault(name, python)
+
+    def run(self, program, python):
+        return process.execute([program, "lockstep", "--python", python, "--json", "--programs",
+                                str(LOCKSTEP_PROGRAMS)], 60)
+
+    def killer(self, mutant):
+        python = self.pythons.get(mutant["lockstep"])
+        if python is None:
+            return f"not judged: BUZZER_PYTHONS has no interpreter for {mutant['lockstep']}"
+        result = built(self.options, mutant, "tools/buzzer-lab",
+                       partial(self.run, python=python))
+        if result.status == 1:
+            found = json.loads(result.out)
+            return f"{found['differences'][0]['what']}, program {found['same'] + 1}"
+        return None if result.status == 0 else f"end with status {result.status}"
 
 
 class Campaigns:
@@ -113,21 +163,9 @@ class Campaigns:
 
     def killer(self, mutant):
         """The oracle, the campaign and the run; None."""
-        path = Path(mutant.get("users", mutant["source"]).split()[0])
-        text, _ = apply(mutant, (ROOT / mutant["source"]).read_text())
-        # A header's guard keeps the shipped one out of the sources that use it.
-        text += "".join(f'#include "{user}"\n' for user in mutant.get("users", "").split())
-        builder = Builder(path, recipe(self.options.build, path),
-                          self.options.build / "adequacy/catalogue", False)
-        judge = Judge(builder, self.runner)
+        judge = Judge(None, self.runner)
         judge.original, judge.campaigns = self.original, self.of(mutant)
-        try:
-            built = builder.build(mutant["mutant"], text.encode())
-            if built.out is None:
-                raise Bad(f"mutant '{mutant['mutant']}' does not compile: {built.error}")
-            verdict = judge.compare(None, built.out)
-        finally:
-            builder.clean(mutant["mutant"])
+        verdict = built(self.options, mutant, "tools/buzzer", partial(judge.compare, None))
         if verdict["verdict"] != "killed":
             return None
         killer = next(item for item in judge.campaigns if item.name() == verdict["campaign"])
@@ -159,10 +197,11 @@ def judge_all(options, mutants):
             survivors.append(mutant)
             print(f"{mutant['source']}\n{mutant['change']}", end="", flush=True)
 
-    by_campaigns, by_tests = ([mutant for mutant in mutants if key in mutant]
-                              for key in ("primitives", "tests"))
-    campaigns = Campaigns(options)
-    process.at_once(options.jobs, partial(judge, campaigns.killer), by_campaigns)
+    by_campaigns, by_tests, by_lockstep = ([mutant for mutant in mutants if key in mutant]
+                                           for key in JUDGES)
+    for kind, some in (Campaigns(options), by_campaigns), (Lockstep(options, by_lockstep),
+                                                           by_lockstep):
+        process.at_once(options.jobs, partial(judge, kind.killer), some)
     if by_tests:
         tree = Tree(ROOT, options.build.parent / "mutants")
         tree.prepare(by_tests)

@@ -28,6 +28,8 @@ struct lockstep {
     const char *python;
     const char *variant_name;
     const char *rule;
+    const char *focus_name;
+    const struct bz_script_focus *focus; /* NULL: one is drawn for each program */
     uint64_t programs;
     uint64_t seed;
     uint32_t jobs;
@@ -64,6 +66,12 @@ static const struct bz_option options[] = {
     {"variant", "asyncio-3.11|asyncio-3.13|twisted",
      "The reference (default: that of the interpreter's version), or twisted", BZ_OPTION_TEXT,
      offsetof(struct lockstep, variant_name)},
+    {"focus", "NAME",
+     "Draw mostly what this primitive is good for: lock, semaphore, bounded, event, condition, "
+     "barrier, queue, join, shutdown, timeout, cancel, group, wait-for, gather, shield, timers "
+     "(default: seven programs of "
+     "eight have one of these)",
+     BZ_OPTION_TEXT, offsetof(struct lockstep, focus_name)},
     {"rule", "NAME=VALUE", "Plant a fault: give the reference another rule of its runtime",
      BZ_OPTION_TEXT, offsetof(struct lockstep, rule)},
     {"py-task", NULL, "Use asyncio's tasks and futures in Python, not those in C", BZ_OPTION_FLAG,
@@ -79,9 +87,17 @@ static const struct bz_option options[] = {
 };
 
 static void check_options(struct bz_parse *state, void *target) {
-    const struct lockstep *lockstep = target;
+    struct lockstep *lockstep = target;
     if (lockstep->python == NULL) {
         bz_cli_misuse(state, "--python is missing: name the interpreter");
+    }
+    for (uint32_t index = 0; lockstep->focus_name != NULL && index < BZ_SCRIPT_FOCUSES; index++) {
+        if (strcmp(bz_script_focuses[index].name, lockstep->focus_name) == 0) {
+            lockstep->focus = &bz_script_focuses[index];
+        }
+    }
+    if (lockstep->focus_name != NULL && lockstep->focus == NULL) {
+        bz_cli_misuse(state, "--focus: there is no '%s'", lockstep->focus_name);
     }
 }
 
@@ -168,7 +184,7 @@ static void run_all(struct lockstep *lockstep) {
     bz_tape_init(&pair->tape, NULL);
     while (goes_on && lockstep->same < lockstep->programs) {
         if (sent < lockstep->programs && sent - lockstep->same < ahead) {
-            bz_side_draw(lockstep->side, lockstep->seed + sent, pair);
+            bz_side_draw(lockstep->side, lockstep->seed + sent, lockstep->focus, pair);
             goes_on = send(lockstep, pair) || receive(lockstep);
             sent++;
         } else {
@@ -204,7 +220,7 @@ static bool differs(void *context, struct bz_pair *pair) {
 /* Draws it again, and makes it smaller. */
 static void shrink(struct lockstep *lockstep) {
     struct bz_pair *pair = &lockstep->found;
-    bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, pair);
+    bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, lockstep->focus, pair);
     lockstep->ops_before = pair->script.op_count;
     if (!differs(lockstep, pair)) {
         return; /* it does not differ a second time: what is kept is the first answer */

@@ -16,7 +16,7 @@
 #include "traces/lack.h"
 
 #define CANCELS_MAX 3u
-#define STATE_BYTES 16384u
+#define STATE_BYTES 65536u
 #define STREAM UINT64_C(0x6c6f636b73746570) /* of the numbers that shape programs */
 
 struct bz_side {
@@ -239,7 +239,18 @@ static void make_plainer(struct bz_script *script) {
     }
 }
 
-void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair) {
+/* Seven of eight programs have one, of a primitive that the variant offers. */
+static const struct bz_script_focus *draw_focus(const struct bz_side *side, struct bz_pcg32 *pcg) {
+    const struct bz_script_focus *focus =
+        &bz_script_focuses[bz_pcg32_below(pcg, BZ_SCRIPT_FOCUSES)];
+    bool is_offered =
+        focus->primitive == BZ_SCRIPT_PRIMITIVES ||
+        bz_variant_offers(side->worlds[0]->variant, (enum bz_primitive)focus->primitive);
+    return bz_pcg32_below(pcg, 8) > 0 && is_offered ? focus : NULL;
+}
+
+void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_focus *focus,
+                  struct bz_pair *pair) {
     static const uint8_t asyncio[8] = {
         BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_LOCK,  BZ_PRIMITIVE_CONDITION, BZ_PRIMITIVE_QUEUE,
         BZ_PRIMITIVE_BOUNDED,   BZ_PRIMITIVE_EVENT, BZ_PRIMITIVE_BARRIER,   BZ_PRIMITIVE_QUEUE};
@@ -261,6 +272,16 @@ void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair) {
         .ns = 1 + bz_pcg32_below(&pcg, 8),
         .more = bz_pcg32_below(&pcg, 3),
     };
+    const struct bz_script_focus *drawn = draw_focus(side, &pcg);
+    focus = focus != NULL ? focus : drawn;
+    if (focus != NULL) {
+        side->shape.focus = focus;
+        side->shape.tasks += 2;
+        if (focus->primitive != BZ_SCRIPT_PRIMITIVES) {
+            side->shape.first = (enum bz_primitive)focus->primitive;
+            side->shape.objects = 1 + side->shape.objects / 3;
+        }
+    }
     side->pair = pair;
     struct bz_source source = {.run = run_setup, .context = side};
     expect_end(side, bz_judge_run(side->worlds[BZ_ORDER_ANY]->judge, &source,

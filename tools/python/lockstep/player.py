@@ -120,8 +120,10 @@ def give_back(it):
 class Runner:
     """A task of the program, or a child of a group: scenarios/program/program.c."""
 
-    def __init__(self, player, root):
+    def __init__(self, player, root, group=None):
         self.player = player
+        self.timeout = None  # the innermost `timeout` that it is in
+        self.group = group  # the innermost whose body it runs, or whose child it is
         self.root = root  # the index of its task, or of that of its parents
         self.value = ""  # the result of an operation besides its status
         self.holdings = []  # [object, depth]
@@ -212,6 +214,11 @@ class Runner:
                 pass
         elif verb == "uncancel":
             self.value = "=%d" % asyncio.current_task().uncancel()
+        elif verb == "reschedule":
+            self.reschedule(op["ns"], op["count"])
+        elif verb == "create-task":
+            if self.group is not None:
+                self.value = "=%d" % self.add_child(self.group, op["ops"])
         elif verb == "spawn":
             runner = Runner(self.player, self.root)
             self.player.loop.create_task(runner.run(op["ops"]))
@@ -221,7 +228,7 @@ class Runner:
             try:
                 await asyncio.wait_for(Runner(self.player, self.root).run(op["ops"]), op["ns"])
             except TimeoutError:
-                pass
+                self.value = "=1"
         elif verb == "await":
             task = self.player.roots[op["task"]]
             if task.number - 1 < self.root:
@@ -242,10 +249,33 @@ class Runner:
 
     async def run_in_time(self, delay, ops, single):
         try:
-            async with asyncio.timeout(delay):
-                await self.run_inside(ops, single)
+            async with asyncio.timeout(delay) as timeout:
+                outer, self.timeout = self.timeout, timeout
+                try:
+                    await self.run_inside(ops, single)
+                finally:
+                    self.timeout = outer
         except TimeoutError:
-            pass
+            self.value = "=1"
+
+    def reschedule(self, delay, count):
+        for _ in range(count if self.timeout is not None else 0):
+            try:
+                self.timeout.reschedule(self.player.loop.now + delay)
+                self.value = "=1"
+            except RuntimeError:  # it has expired
+                self.value = "=0"
+
+    def add_child(self, group, ops):
+        """False: the group aborts."""
+        child = Runner(self.player, self.root, group).run(ops)
+        try:
+            task = group.create_task(child)
+        except RuntimeError:
+            child.close()
+            return False
+        self.player.loop.callbacks[task] = self.player.loop.next_name("c")
+        return True
 
     async def run_inside(self, ops, single):
         self.depth += 1
@@ -262,18 +292,20 @@ class Runner:
                 holding[1] = min(holding[1], self.depth)
 
     async def run_group(self, children, body):
+        outer = self.group
         try:
             async with GROUP() as group:
                 group._tasks = Children(self.player)
-                loop = self.player.loop
                 for ops in children:
-                    name = loop.next_name("c")
-                    runner = Runner(self.player, self.root)
-                    loop.callbacks[group.create_task(runner.run(ops))] = name
+                    self.add_child(group, ops)
                 if body is not None:
-                    await self.run_inside(body, None)
+                    self.group = group
+                    try:
+                        await self.run_inside(body, None)
+                    finally:
+                        self.group = outer
         except BaseExceptionGroup:
-            pass
+            self.value = "=1"
 
     async def run_gather(self, children, returns_errors):
         loop = self.player.loop
@@ -285,7 +317,7 @@ class Runner:
             try:
                 await outer
             except Failed:
-                pass
+                self.value = "=1"
 
     def release_inside(self, depth):
         for place in range(len(self.holdings) - 1, -1, -1):
@@ -499,6 +531,7 @@ class Player:
         self.loop.tasks.clear()
         self.loop.callbacks.clear()
         self.loop.partials.clear()
+        self.loop.timeouts.clear()
         self.loop.shields.clear()
         self.loop.ready.clear()
         self.loop.timers.clear()
@@ -539,6 +572,7 @@ def main(argv):
     """--c-task or --py-task; behind that, for Twisted, the text of deferreds.py."""
     gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
+    sys.unraisablehook = lambda args: None  # a program that stands still is thrown away
     if len(argv) > 2:
         exec(compile(argv[2], "deferreds.py", "exec"), globals())
     serve(task_class(asyncio.Task))

@@ -118,6 +118,7 @@ class Loop(asyncio.AbstractEventLoop):
         self.running = 0
         self.counts = {}  # by (owner, role)
         self.callbacks = {}  # by child: the name of the callback of its group, or gather
+        self.timeouts = {}  # by timeout: the name of its timer
         self.partials = {}  # by callback of wait_for(): its name
         self.shields = {}  # by outer future: the names of the two callbacks of a shield
         self.tasks = {}
@@ -163,6 +164,12 @@ class Loop(asyncio.AbstractEventLoop):
         count = self.counts[key] = self.counts.get(key, 0) + 1
         return "%d%s%d" % (self.running, role, count)
 
+    def timer_name(self, timeout):
+        """The same after a reschedule."""
+        if timeout not in self.timeouts:
+            self.timeouts[timeout] = self.next_name("t")
+        return self.timeouts[timeout]
+
     def call_soon(self, callback, *args, context=None):
         owner = getattr(callback, "__self__", None)
         kind = owner.__class__
@@ -171,7 +178,7 @@ class Loop(asyncio.AbstractEventLoop):
             if args and asyncio.isfuture(args[0]):
                 self.player.happens("w%d:%s" % (owner.number, outcome(args[0])))
         elif kind is TIMEOUT:
-            name = self.next_name("t")
+            name = self.timer_name(owner)
         elif args and args[0] in self.shields:
             name = self.shields[args[0]][1]
         elif callback.__class__ is PARTIAL and callback in self.partials:
@@ -192,7 +199,9 @@ class Loop(asyncio.AbstractEventLoop):
         return self.call_at(self.now + delay, callback, *args, context=context)
 
     def call_at(self, when, callback, *args, context=None):
-        handle = Handle(self, self.next_name("t"), callback, args, context, when)
+        owner = getattr(callback, "__self__", None)
+        name = self.timer_name(owner) if owner.__class__ is TIMEOUT else self.next_name("t")
+        handle = Handle(self, name, callback, args, context, when)
         handle.is_armed = True
         heapq.heappush(self.timers, handle)
         return handle
