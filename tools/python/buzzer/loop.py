@@ -116,6 +116,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._is_eager = False  # tasks make their first step at once
         self._gone_on = {}  # number of a task: where it waited after it was cancelled
         self._swallowers = {}  # number of a task: what swallows each of its CancelledErrors
+        self._catchers = {}  # number of a task: the frame that caught it
         self._spawns = False  # the next task may be cancelled from outside
         self._objects = {}  # id of a watched primitive: it, and what reports to the judge
         self._object_names = {}
@@ -182,8 +183,16 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     def _has_failed(self, task):
         self._failed.append(weakref.ref(task))
 
-    def _goes_on(self, task):
+    def _goes_on(self, task, error):
+        """It waits, and no frame handles a CancelledError any more."""
         self._gone_on[task.number] = where.of_task(task)
+        if error is not None:
+            self._handles(task, error)
+        elif not where.is_in_frame(task, self._catchers.get(task.number)):
+            self._catchers.pop(task.number, None)  # or one that called it has caught it again
+
+    def _handles(self, task, error):
+        self._catchers[task.number] = where.catcher_of(error)
 
     def _is_notified(self, task):
         """It is about to get a CancelledError."""
@@ -197,7 +206,9 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
             if len(swallowers) == 1 and None not in swallowers:
                 text, remedy = f", and {swallowers.pop()} caught the CancelledError", ""
             else:
-                text = "; it, or what it calls, caught the CancelledError and left the handler"
+                catcher = where.text_of(self._catchers.get(task.number))
+                text = (f"; {catcher or 'it, or what it calls,'} caught the CancelledError and left "
+                        "the handler")
                 remedy = " (raise it again, or refuse it by Task.uncancel())"
             self._violate("cancel-delivered", task.number,
                             f"{task.get_name()} was cancelled{text}; {waited}: the cancel was "
@@ -441,8 +452,8 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         await asyncio.gather(*[each.aclose() for each in generators], return_exceptions=True)
 
 
-_OF_A_RUN = ("_sim", "_gone_on", "_swallowers", "_objects", "_object_names", "_failed", "_scopes",
-             "_numbers", "_workers", "_test", "_targets")
+_OF_A_RUN = ("_sim", "_gone_on", "_swallowers", "_catchers", "_objects", "_object_names", "_failed",
+             "_scopes", "_numbers", "_workers", "_test", "_targets")
 
 
 def _refusing(name, why):

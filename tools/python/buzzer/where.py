@@ -52,17 +52,21 @@ def _best(places):
     return best
 
 
-def _text(place):
+def text_of(place):
     return "" if place is None else f"{place[0]}:{place[1]} in {place[2]}"
+
+
+def _place(traceback):
+    code = traceback.tb_frame.f_code
+    return code.co_filename, traceback.tb_lineno, code.co_name
 
 
 def of_traceback(traceback):
     places = []
     while traceback is not None:
-        code = traceback.tb_frame.f_code
-        places.append((code.co_filename, traceback.tb_lineno, code.co_name))
+        places.append(_place(traceback))
         traceback = traceback.tb_next
-    return _text(_best(places))
+    return text_of(_best(places))
 
 
 def of_frame(frame):
@@ -70,11 +74,22 @@ def of_frame(frame):
     while frame is not None:
         places.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
         frame = frame.f_back
-    return _text(_best(reversed(places)))
+    return text_of(_best(reversed(places)))
 
 
 def of_caller():
     return of_frame(sys._getframe(1))
+
+
+def catcher_of(error):
+    """The frame that has caught an exception: the outermost one that it has come to. None: it was
+    not raised."""
+    return error.__traceback__ and _place(error.__traceback__)
+
+
+def is_in_frame(task, place):
+    return place is not None and any((file, name) == (place[0], place[2])
+                                     for file, _, name in _frames(task))
 
 
 def _frames(task):
@@ -140,7 +155,7 @@ def swallower_in(task):
 
 def of_task(task):
     """Where a task is suspended."""
-    return _text(_best(_frames(task)))
+    return text_of(_best(_frames(task)))
 
 
 def line_of_task(task):

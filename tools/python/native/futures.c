@@ -32,6 +32,46 @@ static bool find(struct reader *reader, PyObject *type, const char *name) {
     return true;
 }
 
+/* --- the exception of a cancel ---------------------------------------------------------------- */
+
+static initproc init_cancelled_error;
+static bool watches_cancel;
+static PyFrameObject *watched_from; /* borrowed, for the step */
+static PyObject *cancel_made;
+
+/* The interpreter makes the exception in the step of the task, before it resumes a coroutine. */
+static int note_cancel_made(PyObject *self, PyObject *args, PyObject *kwargs) {
+    if (watches_cancel && PyEval_GetFrame() == watched_from) {
+        Py_INCREF(self);
+        cancel_made = self;
+    }
+    watches_cancel = false;
+    return init_cancelled_error(self, args, kwargs);
+}
+
+void bz_py_cancel_watch(void) {
+    Py_CLEAR(cancel_made); /* of a step that has run a loop of its own */
+    watches_cancel = true;
+    watched_from = PyEval_GetFrame();
+}
+
+PyObject *bz_py_cancel_take(void) {
+    PyObject *made = cancel_made;
+    watches_cancel = false;
+    cancel_made = NULL;
+    return made;
+}
+
+static bool watch_cancels(void) {
+    if (cancelled_error != NULL && init_cancelled_error == NULL) {
+        init_cancelled_error = ((PyTypeObject *)cancelled_error)->tp_init;
+        ((PyTypeObject *)cancelled_error)->tp_init = note_cancel_made;
+    }
+    return cancelled_error != NULL;
+}
+
+/* --- their state ------------------------------------------------------------------------------ */
+
 bool bz_py_futures_init(void) {
     PyObject *future = bz_py_attribute("_asyncio", "Future");
     PyObject *task = bz_py_attribute("_asyncio", "Task");
@@ -39,7 +79,7 @@ bool bz_py_futures_init(void) {
     text_pending = PyUnicode_InternFromString("PENDING");
     text_finished = PyUnicode_InternFromString("FINISHED");
     text_cancelled = PyUnicode_InternFromString("CANCELLED");
-    return future != NULL && task != NULL && cancelled_error != NULL && text_pending != NULL &&
+    return future != NULL && task != NULL && watch_cancels() && text_pending != NULL &&
            text_finished != NULL && text_cancelled != NULL && find(&state_of, future, "_state") &&
            find(&exception_of, future, "_exception") && find(&waiter_of, task, "_fut_waiter") &&
            find(&must_cancel_of, task, "_must_cancel");

@@ -253,6 +253,11 @@ bool bz_py_task_must_cancel(PyObject *task);
  * or
  * `__aexit__`. True where it cannot be seen. Since 3.11. */
 bool bz_py_task_handles_cancel(PyObject *task);
+
+/* The step of a task that gets a CancelledError begins; and after it, that exception, as a new
+ * reference. NULL: it was made before. */
+void bz_py_cancel_watch(void);
+PyObject *bz_py_cancel_take(void);
 /* A new reference to the future that a task waits for; NULL: none. */
 PyObject *bz_py_task_waiter(PyObject *task);
 

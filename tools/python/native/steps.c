@@ -77,13 +77,22 @@ static bool end_test(struct bz_py_loop *loop, PyObject *self) {
 }
 
 /* A cancel is swallowed in two steps: the task waits after it, and no handler is left; and
- * then the task returns. Between, it may still raise a CancelledError or take the request back. */
-static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
-    if (!task->was_notified || task->goes_on || bz_py_task_handles_cancel(self)) {
+ * then the task returns. Between, it may still raise a CancelledError or take the request back.
+ * error: that it got in this step, if it is known. */
+static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task,
+                         PyObject *error) {
+    if (!task->was_notified || task->goes_on) {
         return true;
     }
-    task->goes_on = true;
-    return call_loop(loop, "_goes_on", self);
+    task->goes_on = !bz_py_task_handles_cancel(self);
+    if (!task->goes_on && error == NULL) {
+        return true;
+    }
+    PyObject *result =
+        PyObject_CallMethod((PyObject *)loop, task->goes_on ? "_goes_on" : "_handles", "OO", self,
+                            error == NULL ? Py_None : error);
+    Py_XDECREF(result);
+    return result != NULL;
 }
 
 static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
@@ -114,7 +123,8 @@ static void note_place(struct bz_py_loop *loop, PyObject *self) {
     bz_judge_where(loop->judge, text);
 }
 
-static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task,
+                     PyObject *error) {
     if (bz_py_future_state(self) != BZ_PY_PENDING) {
         return end_task(loop, self, task);
     }
@@ -128,7 +138,7 @@ static bool end_step(struct bz_py_loop *loop, PyObject *self, struct bz_py_task 
         loop->woken = 0;
         bz_py_loop_wake(loop, task, loop->woken_status);
     }
-    return note_swallow(loop, self, task);
+    return note_swallow(loop, self, task, error);
 }
 
 uint32_t bz_py_loop_begin_eager(struct bz_py_loop *loop, struct bz_py_task *task) {
@@ -150,7 +160,7 @@ static void drop_task(struct bz_py_loop *loop, struct bz_py_task *task) {
 
 bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator,
                           bool is_created) {
-    bool is_ok = !is_created || end_step(loop, self, bz_py_task_of(self));
+    bool is_ok = !is_created || end_step(loop, self, bz_py_task_of(self), NULL);
     if (!is_created) {
         drop_task(loop, bz_py_task_of(self));
     }
@@ -214,13 +224,16 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
         if (!call_loop(loop, "_is_notified", self)) {
             PyErr_Clear(); /* then no task is blamed */
         }
+        bz_py_cancel_watch();
     }
     bool is_ok = bz_py_handle_call(handle) || hand_to_handler(loop, handle);
     PyObject *type = NULL, *value = NULL, *traceback = NULL;
     if (!is_ok) {
         PyErr_Fetch(&type, &value, &traceback);
     }
-    bool has_ended = end_step(loop, self, task);
+    PyObject *error = bz_py_cancel_take();
+    bool has_ended = end_step(loop, self, task, error);
+    Py_XDECREF(error);
     if (!is_ok) {
         PyErr_Restore(type, value, traceback);
     }

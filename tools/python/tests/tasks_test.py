@@ -33,6 +33,29 @@ CANCELS = '''
 
 
     @two
+    async def test_waits_first():
+        try:
+            await nap()
+        except asyncio.CancelledError:
+            await nap()
+        await nap()
+
+
+    @two
+    async def test_caught_again():
+        async def cleans_up():
+            try:
+                await nap()
+            except asyncio.CancelledError:
+                await nap()
+                raise
+
+        with contextlib.suppress(asyncio.CancelledError):
+            await cleans_up()
+        await nap()
+
+
+    @two
     async def test_wait_for():
         async def quick():
             await asyncio.sleep(0.1)
@@ -214,11 +237,14 @@ class Tasks(support.Case):
     @unittest.skipIf(sys.version_info < (3, 11), "no Task.uncancel(): nothing says what is meant")
     def test_swallowed_cancels(self):
         write("test_cancels.py", CANCELS)
-        output = self.call("run", "test_cancels.py::test_suppresses", code=1)[0]
-        self.assertIn("violation: cancel-delivered", output)
-        self.assertRegex(" ".join(output.split()), r"worker-\d was cancelled; it, or what it calls, "
-                         r"caught .* then it waited at .*test_cancels.py:\d+ in nap, and returned")
-        self.assertNotIn("asyncio's", output)
+        for test, catcher in (("suppresses", r"\S+test_cancels.py:\d+ in test_suppresses"),
+                              ("waits_first", r"\S+test_cancels.py:\d+ in test_waits_first"),
+                              ("caught_again", "it, or what it calls,")):
+            output = self.call("run", f"test_cancels.py::test_{test}", code=1)[0]
+            self.assertIn("violation: cancel-delivered", output)
+            self.assertRegex(" ".join(output.split()), rf"worker-\d was cancelled; {catcher} caught "
+                             r".* then it waited at .*test_cancels.py:\d+ in nap, and returned")
+            self.assertNotIn("asyncio's", output)
         for test in ("returns", "cleans_up", "refuses", "raises_later", "group", "manager"):
             self.call("run", f"test_cancels.py::test_{test}")
 
