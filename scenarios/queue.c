@@ -266,7 +266,8 @@ static void on_joiner_alone(struct queue *queue) {
         return;
     }
     bool waits = bz_world_waits_in(world, queue->joiner, BZ_OP_AWAIT);
-    bool has_items = queue->sut.ops->size(queue->sut.instance) > 0;
+    uint64_t (*size)(void *instance) = queue->sut.ops->size;
+    bool has_items = size == NULL || size(queue->sut.instance) > 0;
     bz_world_assert(world, !waits || queue->sut.judged.unfinished > 0 || has_items,
                     "join waits although every item is done");
     bz_task_cancel(queue->joiner);

@@ -401,6 +401,15 @@ Test(designs, a_rendezvous) {
     }
 }
 
+/* Every completion is posted, and a late cancel changes nothing. */
+Test(designs, a_channel_that_posts) {
+    expect_queue_silence(&design_channel);
+    expect_queue_proof(&design_channel);
+    expect_finding(&design_channel_blocks, "model", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_channel_serves_last, "queue", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_channel_serves_last, "model", BZ_PRIMITIVE_QUEUE);
+}
+
 static void expect_misuse(const struct bz_variant *design, enum bz_primitive primitive) {
     char error[BZ_ERROR_BYTES];
     struct bz_program program = tst_program(tst_scenario("model"), design, BZ_ORDER_ANY);

@@ -388,7 +388,7 @@ struct bz_judged_pass bz_judge_barrier_wait_begin(struct bz_judged_barrier *barr
     struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bz_judge_call_begin(judge, barrier->object, BZ_OP_WAIT);
     barrier->arrived++;
-    task->was_broken = false;
+    task->was_settled = false;
     return (struct bz_judged_pass){.steps = task->next_step, .breaks = barrier->breaks};
 }
 
@@ -413,7 +413,7 @@ void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judg
     bool was_woken = task->await == BZ_AWAIT_WOKEN ||
                      task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
     bool is_certain = breaks_all(barrier);
-    bool was_broken = task->was_broken;
+    bool was_broken = task->was_settled;
     bool may_fail =
         barrier->is_aborted || (is_certain ? was_broken : pass.breaks != barrier->breaks);
     bz_judge_call_end_or(judge, barrier->object, BZ_OP_WAIT, status,
@@ -433,9 +433,9 @@ static uint32_t fail_waits(struct bz_judged_barrier *barrier, bool fails_waiting
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
         struct bz_shadow_task *task = &shadow->tasks[id];
         if (task->op == BZ_OP_WAIT && task->object == barrier->object) {
-            task->was_broken |= task->inside == BZ_INSIDE_WOKEN ||
-                                (fails_waiting && task->inside == BZ_INSIDE_WAITING);
-            left += !task->was_broken;
+            task->was_settled |= task->inside == BZ_INSIDE_WOKEN ||
+                                 (fails_waiting && task->inside == BZ_INSIDE_WAITING);
+            left += !task->was_settled;
         }
     }
     return left;

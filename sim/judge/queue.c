@@ -172,10 +172,10 @@ void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_sta
         return;
     }
     struct bz_judged_item *item = &queue->ledger[value];
-    /* A getter may have taken it in and another one got it before the putter resumed: then its slot
-     * is free again. */
-    bool was_got = item->state == BZ_ITEM_GOT;
-    bool is_free = status == BZ_OK && was_got && !queue->is_rendezvous && bring_slot(queue);
+    /* A getter may have taken it in and another one got it before the putter resumed, or a shutdown
+     * dropped it: then its slot is free again. */
+    bool is_gone = item->state == BZ_ITEM_GOT || item->state == BZ_ITEM_EITHER;
+    bool is_free = status == BZ_OK && is_gone && !queue->is_rendezvous && bring_slot(queue);
     bool is_late = is_too_late(queue, status);
     bz_judge_call_end_or(queue->judge, queue->slots, BZ_OP_PUT, status, excuses(queue, BZ_OP_PUT));
     queue->putting--;
@@ -191,7 +191,7 @@ void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_sta
         if (!queue->is_rendezvous) {
             bring_item(queue);
         }
-    } else if (was_got && !is_free) {
+    } else if (is_gone && !is_free) {
         bring_slot(queue);
         ask(queue, -1);
     }
@@ -208,6 +208,9 @@ void bz_judge_get_begin(struct bz_judged_queue *queue) {
 /* Returns whether its put has returned. */
 static bool take(struct bz_judged_queue *queue, uint64_t value) {
     uint8_t state = queue->ledger[value].state;
+    if (state == BZ_ITEM_PUTTING) {
+        queue->judge->shadow.tasks[queue->ledger[value].producer].was_settled = true;
+    }
     bool is_offered = queue->is_rendezvous && state == BZ_ITEM_PUTTING;
     if (state != BZ_ITEM_IN && !is_offered) {
         bring_item(queue); /* its put has not returned, or it was dropped */
@@ -260,6 +263,12 @@ void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate) {
     forget_order(bz_judge_shadow_object(queue->judge, queue->slots));
 }
 
+/* A queue that hands items over took this one in when it woke the put, and may have dropped it. */
+static bool may_drop(const struct bz_judged_queue *queue, const struct bz_judged_item *item) {
+    return item->state == BZ_ITEM_PUTTING && !queue->is_rendezvous && !bz_queue_is_exact(queue) &&
+           queue->judge->shadow.tasks[item->producer].inside == BZ_INSIDE_WOKEN;
+}
+
 /* After a shutdown no waiter waits forever, so lost wake-ups are not judged by counting. An
  * immediate one drops the items. */
 void bz_judge_shutdown_end(struct bz_judged_queue *queue, bool is_immediate) {
@@ -267,8 +276,11 @@ void bz_judge_shutdown_end(struct bz_judged_queue *queue, bool is_immediate) {
     struct bz_shadow_object *slots = bz_judge_shadow_object(queue->judge, queue->slots);
     slots->never_stuck = true;
     for (uint32_t value = 1; is_immediate && value <= queue->item_count; value++) {
-        if (queue->ledger[value].state == BZ_ITEM_IN) {
-            queue->ledger[value].state = BZ_ITEM_DROPPED;
+        struct bz_judged_item *item = &queue->ledger[value];
+        if (may_drop(queue, item)) {
+            item->state = BZ_ITEM_EITHER;
+        } else if (item->state == BZ_ITEM_IN) {
+            item->state = BZ_ITEM_DROPPED;
             items->permits--;
             slots->holders--;
             queue->unfinished -= queue->unfinished > 0;

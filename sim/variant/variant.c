@@ -10,7 +10,7 @@ struct descriptor {
     const char *name;
     size_t table; /* the offset in struct bz_variant of the pointer to it */
     size_t table_bytes;
-    size_t optional[4]; /* the offsets of what may be NULL */
+    size_t optional[6]; /* the offsets of what may be NULL */
 };
 
 #define AT(type, member) offsetof(struct bz_##type##_ops, member)
@@ -29,8 +29,9 @@ static const struct descriptor descriptors[BZ_PRIMITIVE_COUNT] = {
     [BZ_PRIMITIVE_CONDITION] = {"condition", TABLE(condition, condition, AT(condition, queued))},
     [BZ_PRIMITIVE_BARRIER] = {"barrier", TABLE(barrier, barrier, AT(barrier, abort),
                                                AT(barrier, reset), AT(barrier, queued))},
-    [BZ_PRIMITIVE_QUEUE] = {"queue", TABLE(queue, queue, AT(queue, task_done), AT(queue, join),
-                                           AT(queue, shutdown), AT(queue, queued))},
+    [BZ_PRIMITIVE_QUEUE] = {"queue",
+                            TABLE(queue, queue, AT(queue, task_done), AT(queue, join),
+                                  AT(queue, shutdown), AT(queue, size), AT(queue, queued))},
     [BZ_PRIMITIVE_POOL] = {"pool", TABLE(pool, pool, AT(pool, entries))},
     [BZ_PRIMITIVE_DEFERRED] = {"deferred", TABLE(deferred, deferred, AT(deferred, waiter_bytes),
                                                  AT(deferred, queued))},

@@ -87,8 +87,8 @@ struct bz_queue_ops {
     enum bz_status (*task_done)(void *instance);         /* NULL: not offered, with join */
     enum bz_status (*join)(void *instance);              /* until every item put is done */
     void (*shutdown)(void *instance, bool is_immediate); /* NULL: not offered */
-    uint64_t (*size)(void *instance);                    /* items in it, promised ones included */
-    uint32_t (*queued)(void *instance);                  /* waiters' entries; NULL: not shown */
+    uint64_t (*size)(void *instance);   /* items in it, promised ones too; NULL: not shown */
+    uint32_t (*queued)(void *instance); /* waiters' entries; NULL: not shown */
 };
 
 /* Pool of locks: one for each key. */

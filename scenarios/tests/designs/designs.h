@@ -95,6 +95,9 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_inplace, design_inplace_cancelled, design_inplace_late, design_inplace_walking,
     design_inplace_storing;
 
+/* channel.c */
+extern const struct bz_variant design_channel, design_channel_blocks, design_channel_serves_last;
+
 /* single.c */
 extern const struct bz_variant design_single, design_single_crowded, design_single_losing,
     design_spsc, design_spsc_crowded;

@@ -63,8 +63,9 @@ TASK(bool, was_passed_over, :1, LINE, OP, DATA)
 TASK(bool, was_overtaken, :1, EVENTS LINE, ALWAYS, DATA) /* since it became ready to run */
 /* with an undelivered request: its wait cannot be cancelled */
 TASK(bool, waits_on, :1, EVENTS, ALWAYS, DATA)
-/* an abort or a reset of the barrier at which it waits fails its wait */
-TASK(bool, was_broken, :1, OBJECTS, OP, DATA)
+/* an abort or a reset of the barrier at which it waits fails its wait; or it puts an item that was
+ * got already, so it needs no slot */
+TASK(bool, was_settled, :1, OBJECTS, OP, DATA)
 TASK(bool, cancel_pending, , EVENTS, ALWAYS, DATA) /* an accepted request is undelivered */
 /* an await inside the operation returned BZ_CANCELLED */
 TASK(bool, cancelled_in_op, , EVENTS CALLS, OP, DATA)

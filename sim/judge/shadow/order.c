@@ -53,8 +53,8 @@ static void find_first_woken(const struct bz_shadow *shadow, struct bz_shadow_ob
     }
 }
 
-/* The earlier arrivals that were woken, and the oldest one. Those that were cancelled meanwhile
- * do not count. */
+/* The earlier arrivals that were woken, and the oldest one. Those that were cancelled meanwhile,
+ * and those that need nothing any more, do not count. */
 static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shadow *shadow,
                                                             struct bz_shadow_object *object,
                                                             uint32_t id, uint32_t *oldest) {
@@ -68,11 +68,23 @@ static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shad
         }
         seen++;
         uint32_t other = object->line[position];
-        if (!shadow->tasks[other].cancel_pending) {
+        if (!shadow->tasks[other].cancel_pending && !shadow->tasks[other].was_settled) {
             *oldest = promised++ == 0 ? other : *oldest;
         }
     }
     return promised;
+}
+
+/* How many there may be. If a queue hands items over, a getter that was woken has freed its slot,
+ * and a putter that was woken has brought its item, though neither has returned. */
+static inline uint64_t may_have(const struct bz_shadow *shadow,
+                                const struct bz_shadow_object *object) {
+    bool is_half = object->kind == BZ_OBJECT_ITEMS || object->kind == BZ_OBJECT_SLOTS;
+    if (!is_half || (object->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0) {
+        return object->permits;
+    }
+    const struct bz_shadow_object *other = &shadow->objects[object->partner];
+    return object->permits + other->woken + other->cancelled + other->polling;
 }
 
 /* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took
@@ -81,8 +93,9 @@ static __attribute__((noinline, cold)) void rob_woken(struct bz_shadow *shadow,
                                                       struct bz_shadow_object *object,
                                                       uint32_t promised, uint32_t oldest,
                                                       struct bz_overtaking *overtaking) {
-    if (object->holders + promised > object->permits) {
-        overtaking->count += (uint32_t)(object->holders + promised - object->permits);
+    uint64_t permits = may_have(shadow, object);
+    if (object->holders + promised > permits) {
+        overtaking->count += (uint32_t)(object->holders + promised - permits);
         overtaking->first = oldest;
         overtaking->how = BZ_OVERTAKES_ROBBED;
         overtake(object, &shadow->tasks[oldest]);
@@ -102,9 +115,11 @@ static __attribute__((noinline, cold)) void pass_woken(const struct bz_shadow *s
 }
 
 /* Free permits that no waiter was woken for. Uncounted things never run out. */
-static inline uint64_t count_left(const struct bz_shadow_object *object, uint32_t promised) {
+static inline uint64_t count_left(const struct bz_shadow *shadow,
+                                  const struct bz_shadow_object *object, uint32_t promised) {
+    uint64_t permits = may_have(shadow, object);
     uint64_t taken = object->holders + promised;
-    return !object->is_counted ? UINT64_MAX : object->permits > taken ? object->permits - taken : 0;
+    return !object->is_counted ? UINT64_MAX : permits > taken ? permits - taken : 0;
 }
 
 struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number, uint32_t id,
@@ -126,7 +141,8 @@ struct bz_overtaking bz_order_of_grant(struct bz_shadow *shadow, uint32_t number
     /* A grant by a wake-up was judged then. */
     bool is_judged = grant == BZ_GRANT_RETURN && is_by_grant && !shadow->tasks[id].is_live;
     if (!is_judged && object->live > 0 && !bz_shadow_is_oldest(shadow, object, id)) {
-        pass_waiting(shadow, object, id, count_left(object, is_by_grant ? object->woken : promised),
+        pass_waiting(shadow, object, id,
+                     count_left(shadow, object, is_by_grant ? object->woken : promised),
                      &overtaking);
     }
     if (promised > 0) {

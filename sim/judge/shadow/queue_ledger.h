@@ -11,7 +11,9 @@ enum bz_item_state {
     BZ_ITEM_GOT = 2,
     BZ_ITEM_REFUSED = 3, /* its put failed */
     BZ_ITEM_DROPPED = 4, /* by an immediate shutdown */
-    BZ_ITEM_EITHER = 5,  /* its put at a rendezvous was cancelled too late, or in time */
+    /* its put at a rendezvous was cancelled too late, or in time; or its put had been woken, and an
+     * immediate shutdown dropped it, or did not */
+    BZ_ITEM_EITHER = 5,
 };
 
 struct bz_judged_item {
