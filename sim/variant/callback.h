@@ -206,7 +206,8 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
     if (is_over) {
         return BZ_CANCELLED; /* it has nothing to give back */
     }
-    BZ_CHECK(request->undo != NULL); /* else what was granted would be lost */
+    BZ_CHECK(request->undo != NULL ||
+             !"a cancelled request was completed with BZ_OK, without undo");
     request->undo(wanted);
     return BZ_CANCELLED;
 }
