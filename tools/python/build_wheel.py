@@ -82,7 +82,8 @@ def _build(folder):
                  "-DBUZZER_TESTS=OFF", "-DBUZZER_INSTALL=OFF",
                  "-DBUZZER_PYTHON=ON",
                  f"-DPython3_EXECUTABLE={sys.executable}", "-DPython3_FIND_VIRTUALENV=ONLY",
-                 f"-DPython3_INCLUDE_DIR={sysconfig.get_path('include')}"]
+                 f"-DPython3_INCLUDE_DIR={sysconfig.get_path('include')}",
+                 "-DCMAKE_BUILD_RPATH=$ORIGIN"]  # where the wheel has libraries
     if shutil.which("ninja"):
         configure += ["-G", "Ninja"]
     build = ["cmake", "--build", folder, "--target", "buzzer-python",
@@ -93,6 +94,32 @@ def _build(folder):
         raise CannotBuild(_why(log_path))
     return os.path.join(folder, "tools", "python", "buzzer",
                         "_native" + sysconfig.get_config_var("EXT_SUFFIX"))
+
+
+# --- what it needs besides the C library --------------------------------------------------------
+
+_GLIBC = re.compile(r"lib(c|m|dl|rt|pthread)\.so\.|ld-linux")
+
+
+def _headers(path):
+    return subprocess.run(["objdump", "-p", path], capture_output=True, text=True).stdout
+
+
+def _libraries(extension):
+    """The paths of the shared libraries that few systems have: the wheel brings them along."""
+    linked = subprocess.run(["ldd", extension], capture_output=True, text=True).stdout
+    needed = re.findall(r"NEEDED +(\S+)", _headers(extension))
+    paths = dict(re.findall(r"(\S+) => (/\S+)", linked))
+    return [paths[name] for name in needed if name in paths and not _GLIBC.match(name)]
+
+
+def _platform(extension):
+    """The tag of PEP 600, "manylinux_2_34_x86_64": the oldest glibc that has all symbols; elsewhere
+    that of this system."""
+    own = re.sub(r"[-. ]", "_", sysconfig.get_platform())
+    versions = [int(minor) for path in (extension, *_libraries(extension))
+                for minor in re.findall(r"GLIBC_2\.(\d+)", _headers(path))]
+    return own.replace("linux", f"manylinux_2_{max(17, *versions)}") if versions else own
 
 
 # --- the wheel ----------------------------------------------------------------------------------
@@ -106,40 +133,40 @@ def _metadata(version):
             "Classifier: Framework :: Pytest\nClassifier: Framework :: AsyncIO\n")
 
 
-def _tag():
+def _tag(extension):
     python = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-    platform = re.sub(r"[-. ]", "_", sysconfig.get_platform())
-    return f"{python}-{python}-{platform}"
+    return f"{python}-{python}-{_platform(extension)}"
 
 
-def _information(version):
+def _information(version, tag):
     """The files of dist-info but for RECORD."""
     return (("METADATA", _metadata(version)),
             ("WHEEL", "Wheel-Version: 1.0\nGenerator: buzzer\nRoot-Is-Purelib: false\n"
-                      f"Tag: {_tag()}\n"),
+                      f"Tag: {tag}\n"),
             ("entry_points.txt", "[pytest11]\nbuzzer = buzzer.pytest_plugin\n"))
 
 
-def _files(extension, version):
+def _files(extension, version, libraries=()):
     """The content of the wheel by path."""
     package = os.path.join(HERE, "buzzer")
     for name in sorted(os.listdir(package)):
         if name.endswith(".py"):
             with open(os.path.join(package, name), "rb") as file:
                 yield f"buzzer/{name}", file.read()
-    with open(extension, "rb") as file:
-        yield "buzzer/" + os.path.basename(extension), file.read()
-    for name, text in _information(version):
+    for path in (extension, *libraries):
+        with open(path, "rb") as file:
+            yield "buzzer/" + os.path.basename(path), file.read()
+    for name, text in _information(version, _tag(extension)):
         yield f"buzzer-{version}.dist-info/{name}", text.encode()
 
 
 def pack(extension, folder):
     """Writes the wheel of an extension that is built; returns its name."""
     version = _read_version()
-    name = f"buzzer-{version}-{_tag()}.whl"
+    name = f"buzzer-{version}-{_tag(extension)}.whl"
     records = []
     with zipfile.ZipFile(os.path.join(folder, name), "w", zipfile.ZIP_DEFLATED) as wheel:
-        for path, content in _files(extension, version):
+        for path, content in _files(extension, version, _libraries(extension)):
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=")
             records.append(f"{path},sha256={digest.decode()},{len(content)}")
             wheel.writestr(path, content)
@@ -170,7 +197,7 @@ def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     version = _read_version()
     name = f"buzzer-{version}.dist-info"
     os.makedirs(os.path.join(metadata_directory, name), exist_ok=True)
-    for file_name, text in _information(version):
+    for file_name, text in _information(version, "py3-none-any"):  # the wheel has its own
         path = os.path.join(metadata_directory, name, file_name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

@@ -6,7 +6,8 @@ import sys
 def is_program():
     """True while `python3 -m buzzer` imports the package: from 3.10 on."""
     words = getattr(sys, "orig_argv", [])
-    return sys.argv[:1] == ["-m"] and words[-len(sys.argv)] in ("buzzer", "-mbuzzer")
+    called = words[-len(sys.argv):][:1]
+    return sys.argv[:1] == ["-m"] and called in (["buzzer"], ["-mbuzzer"])
 
 
 def pin():

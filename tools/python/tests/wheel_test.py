@@ -50,6 +50,8 @@ class Wheel(unittest.TestCase):
             names = set(archive.namelist())
         sources = glob.glob(os.path.join(SOURCES, "buzzer", "*.py"))
         self.assertLessEqual({f"buzzer/{os.path.basename(path)}" for path in sources}, names)
+        self.assertRegex(wheel, r"-manylinux_2_\d\d_\w+\.whl$")
+        self.assertIn("buzzer/libcjson.so.1", names)
         place = os.path.join(self.folder, "venv")
         code, text = run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip",
                          place)
@@ -58,6 +60,9 @@ class Wheel(unittest.TestCase):
         code, text = run(sys.executable, "-m", "pip", "--disable-pip-version-check", "install",
                          "--no-index", "--no-deps", "--prefix", place, "--ignore-installed", wheel)
         self.assertEqual(code, 0, text)
+        if "$ORIGIN" in run("objdump", "-p", extension)[1]:  # of a wheel, not of a build for tests
+            code, text = run(python, "-c", "import buzzer._native; print(open('/proc/self/maps').read())")
+            self.assertRegex(text, rf"{place}/\S+/buzzer/libcjson.so.1")
         with open(os.path.join(self.folder, "test_it.py"), "w", encoding="utf-8") as file:
             file.write(TEST)
         code, text = run(python, "-m", "buzzer", "run", "test_it.py", cwd=self.folder)
