@@ -48,9 +48,12 @@ def _check_tools():
 
 
 def _progress(path):
-    """The last line of Ninja or Make that says how far it is: "[12/80]", "[ 15%]"."""
+    """How far Ninja or Make is: "[12/80]", "[ 15%]"; the last step optimizes the whole module."""
     with open(path, encoding="utf-8", errors="replace") as file:
-        return (re.findall(r"^\[ *\d+(?:/\d+|%)\]", file.read(), re.MULTILINE) or [""])[-1]
+        done = (re.findall(r"^\[ *\d+(?:/\d+|%)\]", file.read(), re.MULTILINE) or [""])[-1]
+    numbers = [int(number) for number in re.findall(r"\d+", done)]
+    is_last = len(numbers) == 2 and numbers[1] - numbers[0] <= 1
+    return f"{done}, which links and optimizes: a minute or more" if is_last else done
 
 
 def _run(words, log):

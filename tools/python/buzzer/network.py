@@ -316,8 +316,9 @@ class Network:
     def _socket_of(self, fd):
         end = self._world.socket_of(fd)
         if end is None:
-            self._refuse("a descriptor of the system, at which real input arrives: the network in "
-                         "memory has sockets, and socket.socketpair()")
+            self._refuse("a descriptor of the system, at which real input arrives: use sockets of "
+                         "the network in memory; for a library in C, such as libpq, a connection "
+                         "of the test's own")
         return end
 
     def _add(self, fd, name, callback, args):
