@@ -80,7 +80,8 @@ class Checks:
     def finds(self, oracles, test, *arguments, runs=1000, message=""):
         """A violation of one of the oracles, with words in its message; None."""
         # Most find it at once in the order of a plain loop, and then no such run is looked for.
-        for more in (("--order", "fifo"), (), ("--keep-going",)):
+        for more in (("--order", "fifo"), (), ("--keep-going",),
+                     ("--keep-going", "--order", "fifo")):
             report = run(test, "--no-shrink", *more, *arguments, runs=runs) or {}
             for one in report.get("violations", []):
                 if one["oracle"] in oracles and message in one["message"]:

@@ -52,7 +52,7 @@ def run_program(checks, test):
 def main():
     checks = Checks()
     for library in ("asyncio", "anyio", "aiohttp", "aiomysql", "async_timeout", "discord",
-                    "psycopg_pool", "tornado", "twisted"):
+                    "httpcore", "psycopg_pool", "redis", "tornado", "twisted"):
         if importlib.util.find_spec(library) is None:
             print(f"skipped: the package {library} is missing")
         elif importlib.util.find_spec("faults_" + library) is not None:
