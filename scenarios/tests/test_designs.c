@@ -171,13 +171,16 @@ Test(designs, a_timer_moves_the_clock_between_calls) {
 
 /* Each fault of the design above, in every scenario that has its primitive and that it can harm:
  * where no cancel is taken for the end of a wait, a finding must not be lost. */
-static void expect_finding(const struct bz_variant *faulty, const char *scenario,
-                           enum bz_primitive primitive) {
+static void expect_finding_at(const struct bz_variant *faulty, const char *scenario,
+                              enum bz_primitive primitive, const char *settings) {
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
         struct bz_program program =
             tst_program(tst_scenario(scenario), faulty, (enum bz_order)order);
+        char error[BZ_ERROR_BYTES];
         program.strategy = &bz_strategy_portfolio;
         bz_program_use(&program, primitive);
+        cr_assert(settings == NULL || bz_program_set_list(&program, settings, error, sizeof error),
+                  "%s", error);
         cr_assert(bz_program_measure(&program));
         struct tst_seeds result = tst_run_seeds(&program, 3000);
         cr_assert_not_null((void *)result.violation.oracle, "%s on %s, %s, order %s", scenario,
@@ -185,6 +188,11 @@ static void expect_finding(const struct bz_variant *faulty, const char *scenario
                            bz_order_name((enum bz_order)order));
         cr_assert_str_neq((char *)result.violation.oracle, (char *)"crash");
     }
+}
+
+static void expect_finding(const struct bz_variant *faulty, const char *scenario,
+                           enum bz_primitive primitive) {
+    expect_finding_at(faulty, scenario, primitive, NULL);
 }
 
 Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
@@ -242,6 +250,8 @@ Test(designs, faults_of_completions_in_place_are_found) {
     expect_finding(&design_inplace_walking, "barrier", BZ_PRIMITIVE_BARRIER);
     expect_finding(&design_inplace_storing, "queue", BZ_PRIMITIVE_QUEUE);
     expect_finding(&design_inplace_storing, "model", BZ_PRIMITIVE_QUEUE);
+    expect_finding_at(&design_inplace_closing, "queue", BZ_PRIMITIVE_QUEUE,
+                      "shutdown=1,late=1,items=4,producers=4");
 }
 
 /* Every schedule of small programs: they are seen between steps, never inside one another. */
@@ -392,6 +402,8 @@ Test(designs, a_rendezvous) {
     expect_refusal("queue", &bz_variant_buzzer, "maxsize=-1", "but these: 0 to 1000");
     static const struct bz_variant *const faulty[] = {
         &design_meeting_dropping, &design_meeting_doubling, &design_meeting_losing};
+    expect_finding(&design_meeting_counting, "queue", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_meeting_counting, "program", BZ_PRIMITIVE_QUEUE);
     for (size_t index = 0; index < sizeof faulty / sizeof faulty[0]; index++) {
         if (index > 0) { /* the first one needs a drawn size in order fifo */
             expect_finding(faulty[index], "queue", BZ_PRIMITIVE_QUEUE);

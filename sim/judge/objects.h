@@ -248,8 +248,8 @@ struct bz_judged_queue {
     uint64_t (*size)(void *instance); /* items in it, with promised ones; NULL: it says nothing */
 };
 
-/* `maxsize` 0: no bound; or BZ_QUEUE_RENDEZVOUS, whose `size` is not asked. The caller owns
- * `queue`, which outlives the run. */
+/* `maxsize` 0: no bound; or BZ_QUEUE_RENDEZVOUS. The caller owns `queue`, which outlives the run.
+ */
 void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
                         const char *items_name, const char *slots_name, enum bz_queue_order order,
                         uint32_t maxsize, uint32_t claims, const struct bz_introspection *look,

@@ -35,7 +35,6 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
     *queue = (struct bz_judged_queue){
         .judge = judge, .order = order, .item_capacity = ITEM_CAPACITY_FIRST, .size = size};
     queue->is_rendezvous = maxsize == BZ_QUEUE_RENDEZVOUS;
-    queue->size = queue->is_rendezvous ? NULL : size;
     if (look != NULL) {
         object.look = *look;
         queue->instance = look->instance;
@@ -263,10 +262,11 @@ void bz_judge_shutdown_begin(struct bz_judged_queue *queue, bool is_immediate) {
     forget_order(bz_judge_shadow_object(queue->judge, queue->slots));
 }
 
-/* A queue that hands items over took this one in when it woke the put, and may have dropped it. */
+/* A queue that hands items over took this one in when it woke the put, and may have dropped it. So
+ * may one whose put the shutdown runs inside of. */
 static bool may_drop(const struct bz_judged_queue *queue, const struct bz_judged_item *item) {
     return item->state == BZ_ITEM_PUTTING && !queue->is_rendezvous && !bz_queue_is_exact(queue) &&
-           queue->judge->shadow.tasks[item->producer].inside == BZ_INSIDE_WOKEN;
+           queue->judge->shadow.tasks[item->producer].inside != BZ_INSIDE_WAITING;
 }
 
 /* After a shutdown no waiter waits forever, so lost wake-ups are not judged by counting. An

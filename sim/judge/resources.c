@@ -226,6 +226,9 @@ void bz_judge_give_back_end(struct bz_judged_resource_pool *pool, bool was_lent,
         }
         bz_judge_answers(judge, pool->object, BZ_OP_RELEASE, status,
                          1u << BZ_OK | 1u << BZ_NOT_HELD);
+    } else if (status == BZ_CANCELLED) { /* in a wait after it: it was given back all the same */
+        bz_judge_answers(judge, pool->object, BZ_OP_RELEASE, status,
+                         1u << BZ_OK | bz_judge_excuse_cancel(judge, (struct bz_judged_join){0}));
     } else if (status != BZ_OK) {
         shadow_of(pool)->permits += resource->state == RESOURCE_BROKEN;
         resource->state = RESOURCE_LENT;

@@ -80,7 +80,7 @@ struct bz_permit_view {
 #define BZ_CLAIM_WORK_CONSERVING 0x10u
 
 /* Queue: a get takes its item when it returns, in the queue's order; size() counts it until then.
- */
+ * At a rendezvous, size() is 0. */
 #define BZ_CLAIM_TAKES_AT_RETURN 0x20u
 
 /* Condition: a notification wakes exactly as many as it is for. One that a cancelled waiter passes

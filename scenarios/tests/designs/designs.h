@@ -91,9 +91,9 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_resting, design_workers, design_workers_faulty, design_bulkhead, design_bulkhead_faulty,
     design_trylock, design_trylock_faulty, design_bell, design_bell_faulty, design_broadcast,
     design_broadcast_faulty, design_select, design_select_faulty, design_meeting,
-    design_meeting_kept, design_meeting_dropping, design_meeting_doubling, design_meeting_losing,
-    design_inplace, design_inplace_cancelled, design_inplace_late, design_inplace_walking,
-    design_inplace_storing;
+    design_meeting_kept, design_meeting_dropping, design_meeting_counting, design_meeting_doubling,
+    design_meeting_losing, design_inplace, design_inplace_cancelled, design_inplace_late,
+    design_inplace_walking, design_inplace_storing, design_inplace_closing;
 
 /* channel.c */
 extern const struct bz_variant design_channel, design_channel_blocks, design_channel_serves_last;

@@ -15,6 +15,7 @@ enum fault {
     SETTLES_LATE, /* a permit is free until the waiter that it goes to suspends again */
     WALKS,        /* the line itself, which those that it resumes join again */
     STORES_TWICE, /* an item that was handed over */
+    CLOSES_LATE,  /* when all have resumed that the close wakes */
 };
 
 /* How waits end. */
@@ -367,7 +368,7 @@ static enum bz_status firm_try_get(void *instance, uint64_t *value) {
 
 static void firm_shutdown(void *instance, bool is_immediate) {
     struct queue *queue = instance;
-    queue->is_closed = true;
+    queue->is_closed = queue->items.line.fault != CLOSES_LATE;
     if (is_immediate) {
         queue->slots.free += queue->items.free;
         queue->count -= queue->items.free;
@@ -375,6 +376,7 @@ static void firm_shutdown(void *instance, bool is_immediate) {
     }
     wake_all(&queue->slots.line, BZ_CLOSED);
     wake_all(&queue->items.line, BZ_CLOSED);
+    queue->is_closed = true;
 }
 
 static uint64_t firm_size(void *instance) {
@@ -547,4 +549,5 @@ FIRM(inplace, NO_FAULT, IN_PLACE, "the waiter resumes inside the call");
 FIRM(inplace_cancelled, NO_FAULT, IN_PLACE_OR_CANCELLED, "the same, and a wait can be cancelled");
 FIRM(inplace_late, SETTLES_LATE, IN_PLACE, "the same, and a release settles its count afterwards");
 FIRM(inplace_walking, WALKS, IN_PLACE, "the same, and its walk meets those that wait again");
+FIRM(inplace_closing, CLOSES_LATE, IN_PLACE, "the same, and puts from inside a close wait forever");
 FIRM(inplace_storing, STORES_TWICE, IN_PLACE, "the same, and an item is handed over and kept");

@@ -28,6 +28,13 @@ static uint64_t meeting_size(void *instance) {
     return 0;
 }
 
+/* The fault: a rendezvous keeps no item. */
+static uint64_t counting_size(void *instance) {
+    struct bz_permit_view view = {0};
+    place_view(&((const struct meeting *)instance)->putters, &view);
+    return view.waiting;
+}
+
 static uint32_t meeting_queued(void *instance) {
     const struct meeting *self = instance;
     struct bz_permit_view view = {0};
@@ -165,26 +172,32 @@ static enum bz_status kept_try_put(void *instance, uint64_t value, int64_t prior
 /* --- tables -------------------------------------------------------------------------------------
  */
 
-#define OPS(put_, get_, try_put_)                                                                  \
+#define OPS(put_, get_, try_put_, size_)                                                           \
     {                                                                                              \
         .instance_bytes = sizeof(struct meeting), .init = meeting_init, .put = put_, .get = get_,  \
-        .try_put = try_put_, .try_get = meeting_try_get, .size = meeting_size,                     \
-        .queued = meeting_queued                                                                   \
+        .try_put = try_put_, .try_get = meeting_try_get, .size = size_, .queued = meeting_queued   \
     }
 #define MEETS .offers = {[BZ_PRIMITIVE_QUEUE] = {.bounds = BZ_OFFERS_RENDEZVOUS, .orders = 1u}}
 
-static const struct bz_queue_ops meeting_ops = OPS(meeting_put, meeting_get, meeting_try_put);
-static const struct bz_queue_ops dropping_ops = OPS(meeting_put, dropping_get, meeting_try_put);
-static const struct bz_queue_ops doubling_ops = OPS(meeting_put, doubling_get, meeting_try_put);
-static const struct bz_queue_ops kept_ops = OPS(kept_put, kept_get, kept_try_put);
+static const struct bz_queue_ops meeting_ops =
+    OPS(meeting_put, meeting_get, meeting_try_put, meeting_size);
+static const struct bz_queue_ops counting_ops =
+    OPS(meeting_put, meeting_get, meeting_try_put, counting_size);
+static const struct bz_queue_ops dropping_ops =
+    OPS(meeting_put, dropping_get, meeting_try_put, meeting_size);
+static const struct bz_queue_ops doubling_ops =
+    OPS(meeting_put, doubling_get, meeting_try_put, meeting_size);
+static const struct bz_queue_ops kept_ops = OPS(kept_put, kept_get, kept_try_put, meeting_size);
 static const struct bz_rules keeps = {.woken = BZ_WOKEN_KEEPS_RESULT};
 
-DESIGN(meeting, BZ_CLAIM_UNAIDED | BZ_CLAIM_UNFAIR,
+DESIGN(meeting, BZ_CLAIM_UNAIDED | BZ_CLAIM_UNFAIR | BZ_CLAIM_TAKES_AT_RETURN,
        "a rendezvous whose get takes the item when it returns", .queue = &meeting_ops, MEETS);
 DESIGN(meeting_kept,
        BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_NO_PASSING | BZ_CLAIM_UNAIDED,
        "a rendezvous whose second party completes both", .queue = &kept_ops, .rules = &keeps,
        MEETS);
+DESIGN(meeting_counting, BZ_CLAIM_UNAIDED | BZ_CLAIM_UNFAIR | BZ_CLAIM_TAKES_AT_RETURN,
+       "a rendezvous that counts its offers as items", .queue = &counting_ops, MEETS);
 DESIGN(meeting_dropping, BZ_CLAIM_UNAIDED, "a rendezvous that loses wake-ups",
        .queue = &dropping_ops, MEETS);
 DESIGN(meeting_doubling, BZ_CLAIM_UNAIDED, "a rendezvous that gives an item out twice",

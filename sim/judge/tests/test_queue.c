@@ -141,6 +141,9 @@ Test(queue, timelines) {
         {"", &bz_variant_buzzer, "queue fifo 0; a: put put; b: count; a b"},
         {"", &offers_least, "queue fifo 0; a: put put; b: count; a b"},
         {"", &bz_variant_buzzer, "queue fifo 0; a: put drop; b: count; a b"},
+        /* What drops the item runs inside its put. */
+        {"item-once/is_silent_when_a_shutdown_drops_what_is_being_put", &design_inplace,
+         "queue fifo 0; a: ~get drop; b: put; c: count; a !a b c"},
         /* The shutdown does not drop an item that was handed over before. */
         {"item-once/is_silent_when_an_item_in_hand_outlives_a_shutdown", &hands_over,
          "queue fifo 0; a: get; b: put drop; c: count; a b a c"},
@@ -208,6 +211,9 @@ Test(queue, timelines) {
         /* --- a rendezvous --- */
         {"rendezvous/is_silent_while_a_put_waits_alone_and_when_it_is_cancelled_too_late",
          &design_meeting, "queue fifo " MEETS "; a-b: put; c: get get; a b c !a a b"},
+        {"rendezvous/fires_when_its_size_counts_those_that_offer", &design_meeting_counting,
+         "queue fifo " MEETS "; a-b: put; c: get; a b c",
+         "queue-size 3: 'items' shows a size of 1, but that of a rendezvous is 0"},
         {"", &design_meeting_kept, "queue fifo " MEETS "; a: get; b: put; c: ~try-put; a b c a"},
         {"rendezvous/fires_when_both_sides_wait", &design_meeting_dropping,
          "queue fifo " MEETS "; a-b: get; c: put; a b c !a a",

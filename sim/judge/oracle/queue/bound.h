@@ -28,8 +28,9 @@ static inline bool bound_is_exceeded(const struct bz_judge *judge,
         return false;
     }
     const struct bz_shadow_object *items = slots - 1; /* the two come in a pair */
-    bool is_exact = bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN);
-    uint32_t in_hand = is_exact || bz_is_rendezvous(slots) ? 0 : items->woken;
+    bool is_meeting = bz_is_rendezvous(slots);
+    bool is_exact = bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN) && !is_meeting;
+    uint32_t in_hand = is_exact || is_meeting ? 0 : items->woken;
     in_hand += is_exact || judge->shadow.inside == 0 ? 0 : items->polling;
     return slots->holders > slots->permits + in_hand;
 }

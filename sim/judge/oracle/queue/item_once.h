@@ -23,8 +23,8 @@ static inline bool item_once_suspects(const struct bz_judge *judge,
     case BZ_MOMENT_PUT_FAILED:
         return queue->ledger[moment->numbers[0]].state == BZ_ITEM_GOT;
     case BZ_MOMENT_NO_EFFECT:
-        return queue->size != NULL && !queue->is_closed && judge->shadow.inside == 0 &&
-               item_once_surplus(queue) != 0;
+        return queue->size != NULL && !queue->is_rendezvous && !queue->is_closed &&
+               judge->shadow.inside == 0 && item_once_surplus(queue) != 0;
     default:
         return moment->kind == BZ_MOMENT_LEFT_OVER;
     }
