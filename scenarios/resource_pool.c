@@ -92,6 +92,13 @@ static enum bz_status make(void *arg) {
     return fails ? BZ_FAILED : status;
 }
 
+/* A release may be cancelled while it waits. */
+static enum bz_status give_back(struct pool *pool, uint64_t resource, bool is_broken) {
+    enum bz_status status = bz_sut_resource_pool_release(&pool->sut, resource, is_broken);
+    bz_check_released(pool->scene.world, status == BZ_CANCELLED ? BZ_OK : status);
+    return status;
+}
+
 /* BZ_OK also without a resource, if it is not the task's fault. */
 static enum bz_status use(struct pool *pool) {
     struct bz_world *world = pool->scene.world;
@@ -105,8 +112,8 @@ static enum bz_status use(struct pool *pool) {
     status = bz_yield_times(world, (uint64_t)values[HOLD]);
     bool is_broken =
         values[BREAKAGE] > 0 && bz_world_draw(world, "broken", (uint64_t)values[BREAKAGE] + 1) == 1;
-    bz_check_released(world, bz_sut_resource_pool_release(&pool->sut, resource, is_broken));
-    return status;
+    enum bz_status given = give_back(pool, resource, is_broken);
+    return status == BZ_OK ? given : status;
 }
 
 static enum bz_status worker(void *arg) {
@@ -165,9 +172,8 @@ static enum bz_status take_all(struct pool *pool) {
         status = bz_sut_resource_pool_acquire(&pool->sut, &taken[index]);
     }
     for (uint32_t index = 0; index < limit; index++) {
-        if (taken[index] != 0) {
-            bz_check_released(world, bz_sut_resource_pool_release(&pool->sut, taken[index], false));
-        }
+        enum bz_status given = taken[index] == 0 ? BZ_OK : give_back(pool, taken[index], false);
+        status = status == BZ_OK ? given : status;
     }
     return status == BZ_CLOSED ? BZ_OK : status;
 }

@@ -148,6 +148,9 @@ Test(designs, resource_pools) {
         {.claims = BZ_CLAIM_UNFAIR,
          .name = "faultless_condition",
          .resource_pool = &bz_zoo_ops_faultless_condition},
+        {.claims = BZ_CLAIM_UNFAIR,
+         .name = "faultless_waiting",
+         .resource_pool = &bz_zoo_ops_faultless_waiting},
     };
     for (unsigned index = 0; index < sizeof pools / sizeof pools[0]; index++) {
         for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {

@@ -31,6 +31,7 @@ static void expect_found(const struct bz_variant *entry, const struct bz_scenari
               result.violation.message);
     program.variant = bz_catalog_twin(&tst_catalog, entry, program.args.primitive);
     cr_assert_not_null((void *)program.variant, "%s", entry->name);
+    bz_program_use(&program, program.args.primitive); /* in a size that it offers */
     tst_expect_silence(&program, TST_LONG(SEEDS / 4, SEEDS));
 }
 

@@ -74,3 +74,25 @@ static enum bz_status libunifex_610_wait(void *instance) {
 }
 
 const struct bz_event_ops bz_zoo_ops_libunifex_610 = {EVENT, .wait = libunifex_610_wait};
+
+/* aiodataloader-44: one load of a batch is cancelled, and those behind it never end.
+ *
+ * A batch answers its loads in order. The answer to one that was cancelled raises an exception,
+ * which ends the loop.
+ *
+ *     B and C wait; B is cancelled; the answers come before B has resumed: C waits forever
+ *
+ * The cure: leave out those that are done. */
+static void aiodataloader_44_set(void *instance) {
+    struct event *event = instance;
+    struct bz_waiter *waiter = NULL;
+    event->is_set = true;
+    while ((waiter = bz_deque_next(&event->waiters, waiter)) != NULL) {
+        if (waiter->future.state == BZ_FUTURE_CANCELLED) {
+            return; /* the fault */
+        }
+        (void)bz_future_set_result(&waiter->future, 0);
+    }
+}
+
+const struct bz_event_ops bz_zoo_ops_aiodataloader_44 = {EVENT, .set = aiodataloader_44_set};

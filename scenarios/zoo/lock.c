@@ -290,3 +290,91 @@ static enum bz_status chronos_43_acquire(void *instance) {
 }
 
 const struct bz_permit_ops bz_zoo_ops_chronos_43 = {BZ_ZOO_LOCK, .acquire = chronos_43_acquire};
+
+/* redis-lock-py-3: a release comes after the look and before the subscription, and is not heard.
+ *
+ * A waiter that finds the key of the lock taken subscribes to the messages of releases, which takes
+ * a round trip, and waits for one. (1) A holds; B finds the key taken, and subscribes. (2) A
+ * releases, and publishes that to nobody. (3) B is subscribed, and waits. The lock is free.
+ *
+ * The cure: look again after the subscription. */
+static enum bz_status redis_lock_py_3_acquire(void *instance) {
+    struct bz_zoo_lock *lock = instance;
+    while (lock->is_held) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_yield(lock->queue.loop);
+        if (status == BZ_OK) {
+            status = bz_deque_wait(&lock->queue, &waiter); /* the fault: it may be free by now */
+        }
+        if (status != BZ_OK) {
+            return status;
+        }
+    }
+    lock->is_held = true;
+    return BZ_OK;
+}
+
+static void wake_all(struct bz_zoo_lock *lock) {
+    while (bz_deque_wake_oldest(&lock->queue)) {
+    }
+}
+
+static enum bz_status redis_lock_py_3_release(void *instance) {
+    return bz_zoo_lock_release_by(instance, wake_all);
+}
+
+const struct bz_permit_ops bz_zoo_ops_redis_lock_py_3 = {
+    BZ_ZOO_LOCK, .acquire = redis_lock_py_3_acquire, .release = redis_lock_py_3_release};
+
+/* aiocache-979: a release sets the event of the next holder, and not that of those who wait.
+ *
+ * Waiters wait for the event of the holder, which is in a table. A release frees the key in the
+ * store, which takes a round trip, and then takes the event out of the table and sets it. (1) A
+ * holds, and B waits for A's event. (2) A frees the key. (3) C takes the key, and puts its own
+ * event over A's. (4) A sets C's event. B waits for A's, which no task knows any more.
+ *
+ * Here the second half of the release runs soon after it.
+ *
+ * The cure: the release takes the event out before it frees the key. */
+struct aiocache_979_lock {
+    struct bz_zoo_lock lock; /* its queue: those who wait for the event in the table */
+    struct bz_handle second_half;
+    bool is_releasing;
+};
+
+static enum bz_status aiocache_979_acquire(void *instance) {
+    struct aiocache_979_lock *self = instance;
+    while (self->lock.is_held) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&self->lock.queue, &waiter);
+        if (status != BZ_OK) {
+            return status;
+        }
+    }
+    self->lock.is_held = true;
+    while (self->is_releasing && bz_deque_pop(&self->lock.queue) != NULL) { /* the fault */
+    }
+    return BZ_OK;
+}
+
+static void aiocache_979_set(struct bz_handle *handle) {
+    struct aiocache_979_lock *self = bz_container_of(handle, struct aiocache_979_lock, second_half);
+    self->is_releasing = false;
+    wake_all(&self->lock);
+}
+
+static void aiocache_979_free(struct bz_zoo_lock *lock) {
+    struct aiocache_979_lock *self = bz_container_of(lock, struct aiocache_979_lock, lock);
+    if (!self->is_releasing) {
+        self->is_releasing = true;
+        bz_zoo_call_soon(lock->queue.loop, &self->second_half, aiocache_979_set);
+    }
+}
+
+static enum bz_status aiocache_979_release(void *instance) {
+    return bz_zoo_lock_release_by(instance, aiocache_979_free);
+}
+
+const struct bz_permit_ops bz_zoo_ops_aiocache_979 = {
+    BZ_ZOO_LOCK, .instance_bytes = sizeof(struct aiocache_979_lock),
+    .acquire = aiocache_979_acquire, .release = aiocache_979_release, .view = NULL};

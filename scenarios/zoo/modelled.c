@@ -159,6 +159,47 @@ static enum bz_status rustfs_2795_call(void *instance, uint32_t op, const int64_
 SHIPS(rustfs_2795, rwlock)
 OPS(rustfs_2795, struct rustfs_2795, bz_model_rwlock)
 
+/* aiorwlock-400: a writer that is cancelled while it waits leaves the state at -1.
+ *
+ * The state is the number of writers that are in: 0 or 1. A writer that is cancelled lowers it,
+ * also one that had not raised it. At -1 the lock is free for nobody.
+ *
+ *     A reads; B wants to write, and waits; B is cancelled; A leaves; C wants to read: it waits
+ *
+ * The cure: only a writer that is in lowers it. */
+struct aiorwlock_400 {
+    struct bz_rwlock lock;
+    struct bz_waitq forever;
+    bool is_below_zero;
+};
+
+static enum bz_status aiorwlock_400_write(struct aiorwlock_400 *self) {
+    if (bz_rwlock_try_acquire_write(&self->lock) == BZ_OK) {
+        return BZ_OK;
+    }
+    enum bz_status status = bz_rwlock_acquire_write(&self->lock);
+    self->is_below_zero |= status != BZ_OK; /* the fault */
+    return status;
+}
+
+static enum bz_status aiorwlock_400_call(void *instance, uint32_t op, const int64_t *arguments,
+                                         int64_t *answer) {
+    struct aiorwlock_400 *self = instance;
+    if (self->is_below_zero && op % 2 == FIRST) {
+        return bz_waitq_wait(&self->forever).status;
+    }
+    return op == THIRD ? bz_modelled_ended(aiorwlock_400_write(self), answer)
+                       : bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
+}
+
+static enum bz_status aiorwlock_400_init(void *instance, struct bz_loop *loop,
+                                         const int64_t *parameters) {
+    bz_waitq_init(&((struct aiorwlock_400 *)instance)->forever, loop);
+    return bz_variant_rwlock.modelled->init(instance, loop, parameters);
+}
+
+OPS(aiorwlock_400, struct aiorwlock_400, bz_model_rwlock)
+
 /* crewai-4541: readers starve a writer.
  *
  * A reader enters whenever no writer is in, also if a writer waits. As long as the next reader

@@ -5,6 +5,7 @@
  * and releases the very entry that it acquired. When an entry leaves the table is each pool's own
  * decision, and its fault. */
 #include "primitives/runtime/mem.h"
+#include "primitives/runtime/task.h"
 #include "scenarios/zoo/parts.h"
 
 struct entry {
@@ -279,3 +280,25 @@ static enum bz_status ah_4562_release(void *instance, uint64_t key) {
 
 const struct bz_pool_ops bz_zoo_ops_ah_4562 = {POOL, .acquire = ah_4562_acquire,
                                                .release = ah_4562_release};
+
+/* openaivec-184: the task that works for a key is cancelled, and the key stays in flight.
+ *
+ * The first task that wants a key marks it as in flight, and works; the others wait for its end.
+ * (1) A marks a key and works. (2) B waits. (3) A is cancelled, and leaves the mark. B waits
+ * forever, and so does every later task. A rate limiter whose request is cancelled in the sleep
+ * after it has stopped all others does the same (disnake 1585).
+ *
+ * Here the mark is the lock, and the work is a part of the acquire.
+ *
+ * The cure: the mark is taken away, however the work ends. */
+static enum bz_status openaivec_184_acquire(void *instance, uint64_t key) {
+    struct pool *pool = instance;
+    enum bz_status status = pool_acquire(pool, key);
+    if (status == BZ_OK) {
+        status = bz_yield(pool->loop); /* the fault: if it is cancelled, the mark stays */
+    }
+    return status;
+}
+
+const struct bz_pool_ops bz_zoo_ops_openaivec_184 = {POOL, .acquire = openaivec_184_acquire,
+                                                     .entries = NULL};

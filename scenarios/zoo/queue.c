@@ -302,6 +302,59 @@ const struct bz_queue_ops bz_zoo_ops_q_dead_putters = {BZ_ZOO_QUEUE, .put = q_de
                                                        .get = q_dead_putters_get,
                                                        .try_get = q_dead_putters_try_get};
 
+/* nats-804: an iterator over messages is cancelled, and its getter eats the next message.
+ *
+ * Each step of the iterator starts a task that gets a message, and waits for that task. A cancelled
+ * step leaves the task behind. (1) A waits; its task G waits in get. (2) A is cancelled. (3) A
+ * message is put. G takes it and ends, and no task asks G for it.
+ *
+ * Here G is an entry in the queue of the getters.
+ *
+ * The cure: the step cancels G, and waits for its end. */
+static void nats_804_wake_next(struct bz_zoo_items *queue) {
+    struct bz_waiter *getter = queue->count > 0 ? bz_deque_pop(&queue->getters) : NULL;
+    if (getter != NULL) {
+        if (bz_future_set_result(&getter->future, 0) != BZ_OK) {
+            (void)bz_zoo_items_take(queue); /* the fault: for a step that was cancelled */
+            bz_deque_wake_oldest(&queue->putters);
+        }
+        bz_zoo_request_drop(queue->loop, getter);
+    }
+}
+
+static enum bz_status nats_804_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status =
+        bz_zoo_items_is_full(queue) ? BZ_FULL : bz_zoo_items_store(queue, value, priority);
+    if (status == BZ_OK) {
+        queue->unfinished++;
+        nats_804_wake_next(queue);
+    }
+    return status;
+}
+
+static enum bz_status nats_804_put(void *instance, uint64_t value, int64_t priority) {
+    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    return status == BZ_OK ? nats_804_try_put(instance, value, priority) : status;
+}
+
+static enum bz_status nats_804_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && queue->count == 0) {
+        bool was_woken = false;
+        status = wait_by_request(&queue->getters, true, &was_woken);
+        if (status != BZ_OK && was_woken && queue->count > 0) {
+            bz_deque_wake_oldest(&queue->getters);
+        }
+    }
+    return status == BZ_OK ? bz_zoo_items_try_get(queue, value) : status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_nats_804 = {BZ_ZOO_QUEUE, .put = nats_804_put,
+                                                 .try_put = nats_804_try_put, .get = nats_804_get,
+                                                 .queued = NULL};
+
 /* --- who is woken --------------------------------------------------------------------------- */
 
 /* cats-effect-3998: an offer wakes a taker that is cancelled, and the next one is not woken.
@@ -371,3 +424,106 @@ static void asio_1318_shutdown(void *instance, bool is_immediate) {
 }
 
 const struct bz_queue_ops bz_zoo_ops_asio_1318 = {BZ_ZOO_QUEUE, .shutdown = asio_1318_shutdown};
+
+/* rustfs-4498: takers and the drainer share one notification, which reaches the wrong one.
+ *
+ * take() waits for a permit, wait() until every permit is back, both at one Notify. A give notifies
+ * the waiter that came first. (1) D waits until all are back; B waits in take. (2) A give notifies
+ * D. (3) D returns, or waits again if permits are missing, and notifies no other. (4) B waits next
+ * to a permit.
+ *
+ * Here the permits are items, and the drainer is the task that joins the queue.
+ *
+ * The cure: a queue for each, or a waiter that does not use its notification passes it on. */
+static enum bz_status rustfs_4498_join(void *instance) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && queue->unfinished > 0) {
+        struct bz_waiter waiter;
+        status = bz_deque_wait(&queue->getters, &waiter); /* the fault: then it waits again */
+        if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
+            bz_deque_wake_oldest(&queue->getters);
+        }
+    }
+    return status;
+}
+
+static enum bz_status rustfs_4498_task_done(void *instance) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = bz_zoo_items_task_done(queue);
+    while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->getters)) {
+    }
+    return status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_rustfs_4498 = {
+    BZ_ZOO_QUEUE, .join = rustfs_4498_join, .task_done = rustfs_4498_task_done, .queued = NULL};
+
+/* --- a rendezvous --------------------------------------------------------------------------- */
+
+/* cats-effect-3215: an offer is cancelled after it has met a taker, which waits for it forever.
+ *
+ * A synchronous queue keeps no item. An offer and a taker first leave the queue together, and then
+ * pass the item. (1) T waits in take. (2) An offer takes T out of the queue and wakes it. (3) The
+ * offer is cancelled before T has resumed, and leaves. (4) T waits for that offer, and no later one
+ * knows of T.
+ *
+ * The cure: the item is passed in the same step; here, T returns to the front of the queue. */
+struct offer {
+    struct bz_waiter waiter;
+    uint64_t value;
+};
+
+static enum bz_status cats_effect_3215_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    struct offer offer = {.value = value};
+    (void)priority;
+    bz_deque_pop_and_wake(&queue->getters);
+    return bz_deque_wait(&queue->putters, &offer.waiter);
+}
+
+static enum bz_status cats_effect_3215_try_put(void *instance, uint64_t value, int64_t priority) {
+    (void)instance;
+    (void)value;
+    (void)priority;
+    return BZ_FULL; /* a taker accepts an offer when it resumes, not before */
+}
+
+static enum bz_status cats_effect_3215_try_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    struct bz_waiter *oldest = bz_deque_pop(&queue->putters);
+    while (oldest != NULL && bz_future_set_result(&oldest->future, 0) != BZ_OK) {
+        oldest = bz_deque_pop(&queue->putters);
+    }
+    if (oldest == NULL) {
+        return BZ_EMPTY;
+    }
+    *value = bz_container_of(oldest, struct offer, waiter)->value;
+    return BZ_OK;
+}
+
+static enum bz_status cats_effect_3215_get(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    if (cats_effect_3215_try_get(queue, value) == BZ_OK) {
+        return BZ_OK;
+    }
+    struct bz_waiter taker;
+    enum bz_status status = bz_deque_wait(&queue->getters, &taker);
+    while (status == BZ_OK && cats_effect_3215_try_get(queue, value) != BZ_OK) {
+        bz_future_init(&taker.future, queue->loop);
+        status = bz_future_await(&taker.future); /* the fault: it is in no queue */
+    }
+    if (status != BZ_OK && bz_waiter_was_woken(&taker) && bz_deque_has_live(&queue->putters)) {
+        bz_deque_pop_and_wake(&queue->getters);
+    }
+    return status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_cats_effect_3215 = {BZ_ZOO_QUEUE,
+                                                         .put = cats_effect_3215_put,
+                                                         .get = cats_effect_3215_get,
+                                                         .try_put = cats_effect_3215_try_put,
+                                                         .try_get = cats_effect_3215_try_get,
+                                                         .task_done = NULL,
+                                                         .join = NULL,
+                                                         .queued = NULL};

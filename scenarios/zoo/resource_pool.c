@@ -3,6 +3,7 @@
  * Two algorithms: in a pool that hands over, a release gives the resource to the oldest client that
  * waits, or the room for one that the client makes itself. In a pool with a condition a release
  * notifies, and the notified client looks whether it finds something. */
+#include "primitives/runtime/group.h"
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/mem.h"
 #include "primitives/runtime/task.h"
@@ -10,6 +11,7 @@
 
 enum fault {
     FAULTLESS,
+    AIOMYSQL_WAKEUP,
     ASYNCMY_154,
     ASYNCMY_156,
     HTTPCORE_830,
@@ -37,6 +39,7 @@ struct pool {
     uint32_t size; /* resources, those being made, and room that was given to a client */
     bool is_closed;
     enum fault fault;
+    uint32_t wake_ups; /* tasks so far that wake clients; they are numbered */
 };
 
 /* A client that waits in a pool that hands over. */
@@ -367,6 +370,38 @@ static enum bz_status release_and_notify(void *instance, uint64_t resource, bool
     return BZ_OK;
 }
 
+/* aiomysql-wakeup: a release that is cancelled wakes no client.
+ *
+ * A release lays the connection aside, and starts a task that notifies the condition, once it has
+ * the condition's lock. The release of a context manager waits for that task. (1) B waits. (2) A
+ * releases, and waits for its task. (3) A is cancelled, and the task with it, before it has
+ * notified. (4) The connection lies there, and B waits forever.
+ *
+ * The cure: the task is not cancelled, or the release notifies itself. */
+static enum bz_status wake_up(void *arg) {
+    struct pool *pool = arg;
+    enum bz_status status = bz_yield(pool->clients.loop); /* for the lock */
+    if (status == BZ_OK || pool->fault != AIOMYSQL_WAKEUP) {
+        notify(pool); /* the fault: not if it is cancelled */
+    }
+    return status;
+}
+
+static enum bz_status release_and_wait(void *instance, uint64_t resource, bool is_broken) {
+    struct pool *pool = instance;
+    if (is_broken || pool->is_closed) {
+        return release_and_notify(pool, resource, is_broken);
+    }
+    lay_aside(pool, resource);
+    struct bz_group group;
+    enum bz_status status = bz_group_enter(pool->clients.loop, &group);
+    if (status == BZ_OK) {
+        status = bz_group_spawn(&group, "wake-up", ++pool->wake_ups, wake_up, pool, NULL);
+        status = bz_group_exit(&group, status);
+    }
+    return status;
+}
+
 /* asyncmy-156: a wait_closed() that is cancelled leaves a connection open that no one knows.
  *
  * wait_closed() takes the idle connections out of the list, one after another, and waits until each
@@ -409,6 +444,8 @@ static enum bz_status close_and_notify(void *instance) {
 
 POOL(faultless_hand_over, FAULTLESS, HANDS_OVER);
 POOL(faultless_condition, FAULTLESS, NOTIFIES);
+POOL(faultless_waiting, FAULTLESS, NOTIFIES, .release = release_and_wait);
+POOL(aiomysql_wakeup, AIOMYSQL_WAKEUP, NOTIFIES, .release = release_and_wait);
 POOL(asyncmy_154, ASYNCMY_154, NOTIFIES);
 POOL(asyncmy_156, ASYNCMY_156, NOTIFIES);
 POOL(httpcore_830, HTTPCORE_830, HANDS_OVER);

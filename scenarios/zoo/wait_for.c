@@ -13,7 +13,7 @@
  * oracles know of: the view shows the level alone. */
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
-#include "scenarios/zoo/parts.h"
+#include "scenarios/zoo/items.h"
 
 /* An acquire with a limit waits no longer than this. */
 #define DEADLINE_NS 5u
@@ -191,3 +191,54 @@ static enum bz_status ap_467_acquire(void *instance) {
 }
 
 const struct bz_permit_ops bz_zoo_ops_ap_467 = {WRAPPED, .acquire = ap_467_acquire};
+
+/* --- a queue, whose gets run in a second task ---------------------------------------------------
+ */
+
+struct inbox {
+    struct bz_zoo_items items;
+    uint32_t calls;
+};
+
+struct fetch {
+    struct inbox *inbox;
+    uint64_t value;
+    bool has_value;
+};
+
+static enum bz_status fetching_task(void *arg) {
+    struct fetch *fetch = arg;
+    enum bz_status status = bz_zoo_items_get(&fetch->inbox->items, &fetch->value);
+    fetch->has_value = status == BZ_OK;
+    fetch->inbox->items.handed_over += fetch->has_value;
+    return status;
+}
+
+/* nats-392: a message is lost with the task that has fetched it.
+ *
+ * next_msg() waits for a second task, with a limit; so does each step of an iterator. (1) A waits;
+ * the second task gets a message and ends. (2) A is cancelled, or its time is up, before it
+ * resumes. It leaves, and the message is dropped with the task. websockets did the same in
+ * wait_for(recv()).
+ *
+ * The cure: look whether the second task has ended, and put its message back; better, have no
+ * second task. */
+static enum bz_status nats_392_get(void *instance, uint64_t *value) {
+    struct fetch fetch = {.inbox = instance};
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && !fetch.has_value) {
+        struct bz_group group;
+        status = bz_group_enter(fetch.inbox->items.loop, &group);
+        if (status == BZ_OK) {
+            uint32_t number = ++fetch.inbox->calls;
+            status = bz_group_spawn(&group, "second", number, fetching_task, &fetch, NULL);
+            status = bz_group_exit(&group, status);
+        }
+    }
+    fetch.inbox->items.handed_over -= fetch.has_value; /* the fault: even if it is cancelled */
+    *value = fetch.value;
+    return status;
+}
+
+const struct bz_queue_ops bz_zoo_ops_nats_392 = {
+    BZ_ZOO_QUEUE, .instance_bytes = sizeof(struct inbox), .get = nats_392_get};

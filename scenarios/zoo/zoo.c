@@ -14,6 +14,7 @@ enum {
 /* The tables of a row, as members of struct bz_variant. */
 #define SEMAPHORE(ops) .permits = {[BZ_PRIMITIVE_SEMAPHORE] = ops}
 #define BOUNDED(ops) .permits = {[BZ_PRIMITIVE_BOUNDED] = ops}
+#define LIMITED(ops) SEMAPHORE(ops), .waiters_max = BZ_ZOO_PLACES
 #define LOCK(ops) .permits = {[BZ_PRIMITIVE_LOCK] = ops}
 #define SEMAPHORE_AND_LOCK(ops)                                                                    \
     .permits = {[BZ_PRIMITIVE_SEMAPHORE] = ops, [BZ_PRIMITIVE_LOCK] = ops}
@@ -21,6 +22,11 @@ enum {
 #define CONDITION(ops) .condition = ops
 #define BARRIER(ops) .barrier = ops
 #define QUEUE(ops) .queue = ops
+#define SIZED(ops, bounds_)                                                                        \
+    QUEUE(ops), .offers = {[BZ_PRIMITIVE_QUEUE] = {.bounds = (bounds_),                            \
+                                                   .orders = 1u << BZ_QUEUE_ORDER_FIFO}}
+#define UNBOUNDED(ops) SIZED(ops, BZ_OFFERS_NO_BOUND)
+#define RENDEZVOUS(ops) SIZED(ops, BZ_OFFERS_RENDEZVOUS)
 #define POOL(ops) .pool = ops
 #define DEFERRED(ops) .deferred = ops
 #define SCOPE(ops) .scope = ops

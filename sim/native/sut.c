@@ -439,6 +439,7 @@ enum bz_status bz_sut_resource_pool_acquire(struct bz_sut_resource_pool *sut, ui
 enum bz_status bz_sut_resource_pool_release(struct bz_sut_resource_pool *sut, uint64_t resource,
                                             bool is_broken) {
     bool was_lent = bz_judge_give_back_begin(&sut->judged, resource, is_broken);
+    bz_sut_may_wait(sut->world);
     enum bz_status status = sut->ops->release(sut->instance, resource, is_broken);
     bz_judge_give_back_end(&sut->judged, was_lent, resource, status);
     return status;

@@ -51,6 +51,8 @@ void bz_carry(struct bz_carry *carry, const struct bz_trace *trace,
         return;
     }
     if (!bz_trace_program(&named, catalog, &carry->program, error, sizeof carry->message)) {
+        bool is_sized = carry->program.scenario == NULL || bz_program_is_offered(&carry->program);
+        carry->result = is_sized ? BZ_CARRY_REFUSED : BZ_CARRY_NOT_APPLICABLE;
         return;
     }
     if (variant == NULL) {

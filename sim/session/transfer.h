@@ -15,7 +15,7 @@ enum bz_carry_result {
     BZ_CARRY_FAILS_OTHERWISE, /* another oracle or object, or it was recorded as passing */
     BZ_CARRY_PASSES,
     BZ_CARRY_CUT_SHORT,      /* it hit the step limit: it proves nothing */
-    BZ_CARRY_NOT_APPLICABLE, /* the variant does not offer the primitive; see `message` */
+    BZ_CARRY_NOT_APPLICABLE, /* the variant does not offer the primitive or size; see `message` */
     BZ_CARRY_REFUSED,        /* the trace makes no sense; see `message` */
     BZ_CARRY_LACKS,          /* a resource ran out; see `message` */
 };

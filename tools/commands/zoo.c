@@ -202,6 +202,7 @@ static int run_twin(struct zoo *zoo, struct entry *entry, uint64_t runs) {
     static struct bz_job job;
     job = entry->job;
     job.program.variant = entry->twin;
+    bz_program_use(&job.program, job.program.args.primitive); /* in a size that it offers */
     job.runs = runs;
     int code = run_job(zoo, &job, &result);
     entry->twin_runs += result.runs;
