@@ -238,8 +238,9 @@ static uint32_t next_draw(struct bz_judge *judge, uint32_t task) {
     return ++judge->draws[task];
 }
 
+/* `pick` is the number of a pick; 0: it is none. */
 static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const char *label,
-                     uint64_t bound, uint64_t favoured) {
+                     uint64_t bound, uint64_t favoured, uint32_t pick) {
     if (judge->strategy == NULL || label == NULL || bound == 0 || bound > BZ_TIME_MAX_NS) {
         bz_judge_refuse(judge, "a draw '%s' below %" PRIu64, label == NULL ? "" : label, bound);
         return 0;
@@ -252,10 +253,12 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
         .favoured = bz_judge_is_newer(judge, BZ_OLDER_FAVOURS_NOTHING) ? favoured & below_bound : 0,
         .label = label,
         .owner = task,
-        .nth = next_draw(judge, task)};
+        .nth = pick != 0 ? pick : next_draw(judge, task)};
     uint64_t value = judge->strategy->draw(judge->strategy_state, kind, &question, judge->step);
     BZ_CHECK(value < bound);
-    bz_judge_note_draw(judge, kind, value);
+    if (pick == 0 || value != 0) {
+        bz_judge_note_draw(judge, kind, value);
+    }
     if (value != 0) {
         note_choice(judge, (struct bz_choice){.kind = (uint8_t)kind,
                                               .step = judge->step,
@@ -269,16 +272,21 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
 }
 
 uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound) {
-    return draw(judge, BZ_CHOICE_DATA, label, bound, 0);
+    return draw(judge, BZ_CHOICE_DATA, label, bound, 0, 0);
+}
+
+uint64_t bz_judge_pick(struct bz_judge *judge, const char *label, uint64_t bound) {
+    bool is_picked = bz_judge_is_newer(judge, BZ_OLDER_PICKS_THE_FIRST);
+    return is_picked ? draw(judge, BZ_CHOICE_DATA, label, bound, 0, ++judge->picked) : 0;
 }
 
 uint64_t bz_judge_draw_favoured(struct bz_judge *judge, const char *label, uint64_t bound,
                                 uint64_t favoured) {
-    return draw(judge, BZ_CHOICE_DATA, label, bound, favoured);
+    return draw(judge, BZ_CHOICE_DATA, label, bound, favoured, 0);
 }
 
 uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
                                 uint64_t most_ns) {
     uint64_t bound = least_ns <= most_ns && most_ns < BZ_TIME_MAX_NS ? most_ns - least_ns + 1 : 0;
-    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, bound, 0);
+    return least_ns + draw(judge, BZ_CHOICE_DELAY, label, bound, 0, 0);
 }

@@ -122,9 +122,10 @@ bool bz_oracle_ends_process(const char *name);
  * before it, so that a token of such a program repeats. */
 enum bz_older {
     BZ_OLDER_NOT = 0,
-    BZ_OLDER_WAKES_ON_TIME = 1,   /* order fifo: an idle loop never wakes late, and cancels from
+    BZ_OLDER_PICKS_THE_FIRST = 1, /* bz_judge_pick() is 0 */
+    BZ_OLDER_WAKES_ON_TIME = 2,   /* order fifo: an idle loop never wakes late, and cancels from
                                      outside come between turns alone */
-    BZ_OLDER_FAVOURS_NOTHING = 2, /* bz_judge_draw_favoured() is bz_judge_draw() */
+    BZ_OLDER_FAVOURS_NOTHING = 3, /* bz_judge_draw_favoured() is bz_judge_draw() */
 };
 
 /* All zeros is a valid configuration: portfolio, any order, no cancels. */
@@ -200,6 +201,8 @@ bool bz_judge_is_newer(const struct bz_judge *judge, enum bz_older older);
 /* Draws a number below `bound` (1 to 2^53 - 1), or a virtual delay in [least, most], for the
  * running task. `label` is a literal that names the purpose. */
 uint64_t bz_judge_draw(struct bz_judge *judge, const char *label, uint64_t bound);
+/* The same for what the program leaves open: which of several comes next. 0 is no event. */
+uint64_t bz_judge_pick(struct bz_judge *judge, const char *label, uint64_t bound);
 uint64_t bz_judge_draw_delay_ns(struct bz_judge *judge, const char *label, uint64_t least_ns,
                                 uint64_t most_ns);
 

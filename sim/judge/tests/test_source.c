@@ -366,6 +366,28 @@ Test(source, lag_has_a_bound) {
     }
 }
 
+/* Which of several comes first was no choice in older programs: their traces have no event of it.
+ */
+Test(source, a_pick_of_the_first_is_no_event) {
+    uint64_t digests[3];
+    for (uint32_t run = 0; run < 3; run++) {
+        struct bz_judge_config config = {
+            .strategy = run == 2 ? &bz_strategy_random : &bz_strategy_fifo,
+            .older = run == 0 ? BZ_OLDER_PICKS_THE_FIRST : BZ_OLDER_NOT};
+        struct bz_judge *judge = bz_judge_new(&config);
+        bz_judge_begin(judge, &(struct bz_run_start){.seed = 1});
+        uint64_t picked = 0;
+        for (uint32_t count = 0; count < 64; count++) {
+            picked += bz_judge_pick(judge, "order", 2);
+        }
+        cr_assert_eq(picked > 0, run == 2);
+        digests[run] = judge->digest;
+        bz_judge_destroy(judge);
+    }
+    cr_assert_eq(digests[0], digests[1]);
+    cr_assert_neq(digests[0], digests[2]);
+}
+
 /* Nothing but time lets a program get further that polls. */
 Test(source, a_program_that_polls_may_be_late_by_any_time) {
     struct bz_judge *judge =

@@ -68,6 +68,20 @@ class _InOrder(set):
         return repr(set(self))
 
 
+class _Children(_InOrder):
+    """The tasks of a group, which cancels them in the order of a set, by address: in any."""
+
+    def __iter__(self):
+        loop, items = asyncio._get_running_loop(), list(super().__iter__())
+        children = [item for item in items if not item.done()]
+        for place in range(len(children) - 1 if isinstance(loop, Loop) else 0):
+            chosen = loop._choose_child(len(children) - place)
+            if chosen > 0:
+                loop._say_draw(f"{children[place + chosen].get_name()} as the next to be cancelled")
+            children.insert(place, children.pop(place + chosen))
+        return iter(children + [item for item in items if item.done()])
+
+
 _WITH_SETS = ("asyncio.tasks", "asyncio.taskgroups", "anyio._backends._asyncio",
               "websockets.legacy.server", "uvicorn.server", "redis.asyncio.connection")
 
@@ -139,7 +153,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._old_hooks = sys.get_asyncgen_hooks()
         self._modules = [sys.modules[name] for name in _WITH_SETS if name in sys.modules]
         for module in self._modules:
-            module.set = _InOrder
+            module.set = _Children if module.__name__ == "asyncio.taskgroups" else _InOrder
         outside.set_loop(self)
         self._sim = Sim(self, getattr(test, "permits", None))
         if getattr(test, "is_suite", False):
@@ -344,11 +358,11 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         return task
 
     def call_later(self, delay, callback, *args, context=None):
-        return self._call_at_ns(self.now_ns + _nanoseconds(delay), callback, *args,
-                                context=context)
+        return self._call_at_ns(self.now_ns + _nanoseconds(delay), self.now_ns / 1e9 + delay,
+                                callback, *args, context=context)
 
     def call_at(self, when, callback, *args, context=None):
-        return self._call_at_ns(_nanoseconds(when), callback, *args, context=context)
+        return self._call_at_ns(_nanoseconds(when), when, callback, *args, context=context)
 
     _check_callback = asyncio.BaseEventLoop._check_callback
 
@@ -367,7 +381,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
             raise
         except BaseException as exception:
             self.default_exception_handler({"message": "Unhandled error in exception handler",
-                                            "exception": exception})
+                                            "exception": exception, "context": context})
 
     def default_exception_handler(self, context):
         if self._root is not self:  # a log is what there is on a loop of asyncio's

@@ -109,12 +109,6 @@ static PyObject *handle_cancelled(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(((struct bz_py_handle *)self)->is_cancelled);
 }
 
-static PyObject *handle_when(PyObject *self, PyObject *unused) {
-    (void)unused;
-    int64_t when_ns = ((struct bz_py_handle *)self)->when_ns;
-    return PyFloat_FromDouble(bz_py_is_nan(when_ns) ? Py_NAN : (double)when_ns / 1e9);
-}
-
 static PyObject *handle_context(PyObject *self, PyObject *unused) {
     PyObject *context = ((struct bz_py_handle *)self)->context;
     (void)unused;
@@ -132,7 +126,57 @@ static PyObject *handle_class(PyObject *self, void *closure) {
     return class;
 }
 
+static PyObject *when_of(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyFloat_FromDouble(((struct bz_py_handle *)self)->when_s);
+}
+
+/* The method of a timer; other handles have none. */
+static PyObject *handle_when(PyObject *self, void *closure) {
+    static PyMethodDef method = {"when", when_of, METH_NOARGS,
+                                 "When it is due, on the loop's clock, in seconds."};
+    (void)closure;
+    return ((struct bz_py_handle *)self)->is_timer
+               ? PyCFunction_New(&method, self)
+               : PyErr_Format(PyExc_AttributeError, "'Handle' object has no attribute 'when'");
+}
+
+static bool is_equal_object(PyObject *left, PyObject *right) {
+    return left == right ||
+           (left != NULL && right != NULL && PyObject_RichCompareBool(left, right, Py_EQ) == 1);
+}
+
+/* As asyncio.TimerHandle; other handles are equal only to themselves. */
+static PyObject *handle_compare(PyObject *self, PyObject *object, int op) {
+    const struct bz_py_handle *left = (struct bz_py_handle *)self;
+    const struct bz_py_handle *right = (struct bz_py_handle *)object;
+    if (!PyObject_TypeCheck(object, bz_py_handle_type) || !left->is_timer || !right->is_timer) {
+        Py_RETURN_NOTIMPLEMENTED;
+    }
+    bool is_equal = left->when_s == right->when_s && left->is_cancelled == right->is_cancelled &&
+                    is_equal_object(left->callback, right->callback) &&
+                    is_equal_object(left->args, right->args);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    bool is_less = left->when_s < right->when_s;
+    bool is_greater = left->when_s > right->when_s;
+    return PyBool_FromLong(op == Py_EQ   ? is_equal
+                           : op == Py_NE ? !is_equal
+                           : op == Py_LT ? is_less
+                           : op == Py_GT ? is_greater
+                           : op == Py_LE ? is_less || is_equal
+                                         : is_greater || is_equal);
+}
+
+static Py_hash_t handle_hash(PyObject *self) {
+    const struct bz_py_handle *handle = (struct bz_py_handle *)self;
+    return handle->is_timer ? (Py_hash_t)handle->when_ns >> 1
+                            : ((Py_hash_t)handle->name.owner << 24) + handle->name.nth;
+}
+
 static PyGetSetDef getters[] = {
+    {"when", handle_when, NULL, NULL, NULL},
     {"__class__", handle_class, NULL, NULL, NULL},
     {0},
 };
@@ -140,16 +184,13 @@ static PyGetSetDef getters[] = {
 static PyMethodDef methods[] = {
     {"cancel", handle_cancel, METH_NOARGS, "Cancels the callback."},
     {"cancelled", handle_cancelled, METH_NOARGS, "Whether it was cancelled."},
-    {"when", handle_when, METH_NOARGS, "When it is due, on the loop's clock, in seconds."},
     {"get_context", handle_context, METH_NOARGS, "The context in which it runs."},
     {0},
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_dealloc, handle_dealloc},
-    {Py_tp_methods, methods},
-    {Py_tp_getset, getters},
-    {0, NULL},
+    {Py_tp_dealloc, handle_dealloc}, {Py_tp_hash, handle_hash}, {Py_tp_richcompare, handle_compare},
+    {Py_tp_methods, methods},        {Py_tp_getset, getters},   {0, NULL},
 };
 
 static PyType_Spec spec = {

@@ -48,6 +48,17 @@ static PyObject *loop_draw(PyObject *self, PyObject *args) {
     return PyLong_FromUnsignedLongLong(judge == NULL ? 0 : bz_judge_draw(judge, text, bound));
 }
 
+/* _choose_child(bound): of those that a group has to cancel, the next one. */
+static PyObject *loop_choose_child(PyObject *self, PyObject *number) {
+    struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    unsigned long bound = PyLong_AsUnsignedLong(number);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    return PyLong_FromUnsignedLongLong(judge == NULL ? 0
+                                                     : bz_judge_pick(judge, "group-order", bound));
+}
+
 /* _say_draw(text): what came of the last draws. */
 static PyObject *loop_say_draw(PyObject *self, PyObject *text) {
     struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
@@ -374,6 +385,7 @@ static PyMethodDef loop_methods[] = {
      METH_FASTCALL | METH_KEYWORDS, NULL},
     {"_report", loop_report, METH_VARARGS, NULL},
     {"_draw", loop_draw, METH_VARARGS, NULL},
+    {"_choose_child", loop_choose_child, METH_O, NULL},
     {"_say_draw", loop_say_draw, METH_O, NULL},
     {"_draw_program", loop_draw_program, METH_VARARGS, NULL},
     {"_protect", loop_protect, METH_O, NULL},

@@ -20,7 +20,8 @@ bool bz_py_ready_add_due(struct bz_py_loop *loop);
  * run, so something arrives. False with an exception. */
 bool bz_py_ready_add_outside(struct bz_py_loop *loop, bool is_idle);
 
-/* call_soon(callback, *args, context=None), _call_at_ns(when_ns, callback, *args, context=None) */
+/* call_soon(callback, *args, context=None),
+ * _call_at_ns(when_ns, when_s, callback, *args, context=None) */
 PyObject *bz_py_call_soon(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* _call_outside(callback, *args, context=None): an event from outside of the loop, such as that
  * bytes have arrived. It comes at a moment that the strategy chooses. */

@@ -36,6 +36,7 @@ struct bz_py_handle {
     struct bz_py_loop *loop; /* while it is in that loop's queue; NULL */
     struct bz_ready name;
     int64_t when_ns;
+    double when_s;    /* as the program has said it */
     uint64_t reading; /* of the clock, from which when_ns was made: see timers.c */
     uint8_t turns;    /* order fifo, from outside: of the loop, before it arrives */
     bool is_timer;

@@ -224,15 +224,22 @@ static bool outside_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     return true;
 }
 
+struct moment {
+    int64_t ns;
+    double s;
+};
+
 /* A new handle at the end of the ready queue, among the timers, or from outside. */
 static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *const *args,
-                     Py_ssize_t count, PyObject *context, const int64_t *when_ns, bool is_outside) {
+                     Py_ssize_t count, PyObject *context, const struct moment *when,
+                     bool is_outside) {
     struct bz_py_handle *handle = bz_py_handle_new(callback, args, count, context);
     if (handle == NULL) {
         return NULL;
     }
-    handle->is_timer = when_ns != NULL;
-    handle->when_ns = when_ns == NULL ? 0 : *when_ns;
+    handle->is_timer = when != NULL;
+    handle->when_ns = when == NULL ? 0 : when->ns;
+    handle->when_s = when == NULL ? 0 : when->s;
     handle->reading = loop->readings;
     if (loop->is_closed) {
         PyErr_SetString(PyExc_RuntimeError, "Event loop is closed");
@@ -244,7 +251,7 @@ static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *cons
         return (PyObject *)handle;
     }
     if (!name_handle(loop, handle) ||
-        !(when_ns != NULL               ? bz_py_timers_push(loop, handle)
+        !(when != NULL                  ? bz_py_timers_push(loop, handle)
           : is_outside && loop->is_fifo ? outside_push(loop, handle)
                                         : bz_py_ready_push(loop, handle))) {
         Py_DECREF(handle);
@@ -310,22 +317,23 @@ PyObject *bz_py_call_outside(PyObject *self, PyObject *const *args, Py_ssize_t c
     return call_soon(self, args, count, names, true);
 }
 
-/* _call_at_ns(when_ns, callback, *args, context=None) */
+/* See loop.h. */
 PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t count,
                            PyObject *names) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
-    PyObject *callback = count < 2 ? NULL : args[1];
+    PyObject *callback = count < 3 ? NULL : args[2];
     PyObject *context = NULL;
-    int64_t when_ns = count < 1 ? 0 : PyLong_AsLongLong(args[0]);
+    struct moment when = {.ns = count < 2 ? 0 : PyLong_AsLongLong(args[0])};
+    when.s = count < 2 || PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[1]);
     if (PyErr_Occurred() || !take_names(args + count, names, &callback, &context) ||
         is_refused(loop, callback, "call_at")) {
         return NULL;
     }
-    if (args[1] == sleep_callback && count > 2) {
-        Py_INCREF(args[2]);
-        Py_XSETREF(loop->sleep, args[2]);
+    if (callback == sleep_callback && count > 3) {
+        Py_INCREF(args[3]);
+        Py_XSETREF(loop->sleep, args[3]);
     }
-    return add(loop, args[1], args + 2, count - 2, context, &when_ns, false);
+    return add(loop, args[2], args + 3, count - 3, context, &when, false);
 }
 
 bool bz_py_ready_init(void) {

@@ -15,8 +15,9 @@
 static bool is_before(const void *left, const void *right) {
     const struct bz_py_handle *a = *(struct bz_py_handle *const *)left;
     const struct bz_py_handle *b = *(struct bz_py_handle *const *)right;
-    return a->when_ns != b->when_ns ? a->when_ns < b->when_ns && !bz_py_is_nan(a->when_ns)
-                                    : a->reading < b->reading;
+    return a->when_ns != b->when_ns   ? a->when_ns < b->when_ns && !bz_py_is_nan(a->when_ns)
+           : a->reading != b->reading ? a->reading < b->reading
+                                      : a->when_s < b->when_s;
 }
 
 static struct bz_heapq heap_of(const struct bz_py_loop *loop) {

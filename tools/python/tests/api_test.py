@@ -1,5 +1,6 @@
 """api_test.py FOLDER: @buzzer.test, buzzer.run() and buzzer.replay()."""
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -241,6 +242,59 @@ class Api(support.Case):
             self.assertEqual(result.violations[0].message, "the cancel came after the result")
         self.assertEqual(
             buzzer.run(test_timers, order="fifo", runs=200, cancel="none", max_lag=0).exit_code, 0)
+
+    def test_handles(self):
+        """They are those of asyncio, for those who ask; and times are not rounded."""
+        async def test_them(sim):
+            loop, called, contexts = asyncio.get_running_loop(), [], []
+            loop.set_exception_handler(lambda loop, context: contexts.append(context))
+            later, soon = loop.call_later(1, print), loop.call_soon(int, "x")
+            assert isinstance(later, asyncio.TimerHandle) and isinstance(later, asyncio.Handle)
+            assert isinstance(soon, asyncio.Handle) and not isinstance(soon, asyncio.TimerHandle)
+            at, same = loop.call_at(0.1 + 0.2, print), loop.call_at(0.1 + 0.2, print)
+            assert at.when() == 0.1 + 0.2 and not hasattr(soon, "when")
+            assert at < later and later > at and at <= same and at == same and not at < same
+            assert soon == soon and soon != later and len({soon, later, at, same}) == 3
+            with self.assertRaises(TypeError):
+                soon < later
+            for handle in later, at, same:
+                handle.cancel()
+            assert at.cancelled() and at == same and loop.slow_callback_duration == 0.1
+            loop.call_at(0.1 + 0.2, called.append, "second")
+            loop.call_at(0.3, called.append, "first")
+            await asyncio.sleep(1)
+            assert called == ["first", "second"]
+            assert [context["handle"] for context in contexts] == [soon]
+            assert contexts[0]["message"].startswith("Exception in callback int('x')")
+        self.assertEqual(buzzer.run(test_them, order="fifo", runs=20).violations, ())
+
+    @unittest.skipIf(not hasattr(asyncio, "TaskGroup"), "there are no groups")
+    def test_groups_cancel_in_any_order(self):
+        """By address in asyncio: what a child needs may have been closed before it was cancelled."""
+        async def cancelled_in(order):
+            async def child(number):
+                try:
+                    await asyncio.sleep(9)
+                finally:
+                    order.append(number)
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for number in range(3):
+                        group.create_task(child(number))
+                    await asyncio.sleep(0)
+                    raise ZeroDivisionError
+            except BaseException as error:
+                assert [type(each) for each in error.exceptions] == [ZeroDivisionError]
+            return order
+
+        options = {"order": "fifo", "cancel": "none", "out": None}
+        for unwanted in itertools.permutations(range(3)):
+            async def test_group(sim):
+                sim.check(await cancelled_in([]) != list(unwanted), "in this order")
+            by_age = buzzer.run(test_group, strategy="fifo", no_shrink=True, **options)
+            self.assertEqual(by_age.exit_code, unwanted == (0, 1, 2), by_age.violations)
+            violation = buzzer.run(test_group, runs=100, **options).violations[-1]
+            self.assertTrue(buzzer.replay(test_group, violation.token).matched)
 
     def test_no_test(self):
         def test_sync(sim):

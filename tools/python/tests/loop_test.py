@@ -43,16 +43,6 @@ async def tick(delay):
         await asyncio.sleep(delay)
 
 
-@expect(PASSES)
-async def handles(sim):
-    """They are those of asyncio, for who asks."""
-    loop = asyncio.get_running_loop()
-    later, soon = loop.call_later(1, print), loop.call_soon(lambda: None)
-    assert isinstance(later, asyncio.TimerHandle) and isinstance(later, asyncio.Handle)
-    assert isinstance(soon, asyncio.Handle) and not isinstance(soon, asyncio.TimerHandle)
-    later.cancel()
-
-
 # --- how a run ends ---------------------------------------------------------------------------
 
 @expect(PASSES)
@@ -422,12 +412,12 @@ async def group_of_tasks():
             raise ZeroDivisionError
     except BaseException as error:
         assert [type(each) for each in error.exceptions] == [ZeroDivisionError]
-    assert order == list(range(12)), order
+    assert sorted(order) == list(range(12)), order
 
 
 @expect(PASSES)
 async def sets_of_tasks(sim):
-    """A group cancels in the order of a set; asyncio makes sets of coroutines, too."""
+    """Of tasks and coroutines, which asyncio makes. The order in which a group cancels is drawn."""
     tasks = {asyncio.create_task(asyncio.sleep(number)) for number in range(9)}
     assert [task.number for task in tasks] == sorted(task.number for task in tasks)
     order = []
