@@ -45,7 +45,7 @@ static const struct bz_size sizes[] = {
     {"sitters", 0, 2, 0},
     BZ_REFUSALS_SIZE,
     {"rules", 0, 7, 0},
-    {"peers", 0, 4, 0},
+    {"peers", 0, 5, 0},
     {"blocks", 0, 12, 0},
     {"permits", 4, 65, BZ_TAIL_TASKS},
     {"children", 9, 129, BZ_TAIL_TASKS},
