@@ -120,7 +120,7 @@ Test(explore_symmetry, loses_nothing_in_any_scenario) {
         const struct bz_scenario *scenario = programs[index].scenario;
         uint32_t smaller = 0;
         for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
-            for (uint32_t cancels_max = 0; cancels_max <= 1; cancels_max++) {
+            for (uint32_t cancels_max = 0; cancels_max <= TST_LONG(0u, 1u); cancels_max++) {
                 struct pair pair;
                 if (tst_is_repeated(*next) || !bz_variant_offers(*next, scenario->primitives[0]) ||
                     !compare_in(scenario, *next, programs[index].settings, cancels_max, &pair)) {
