@@ -416,22 +416,30 @@ Test(designs, a_rendezvous) {
     }
 }
 
+/* With these settings, that oracle objects. */
+static void expect_oracle(const char *oracle, const struct bz_variant *design, const char *scenario,
+                          enum bz_primitive primitive, const char *settings) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_program program = tst_program(tst_scenario(scenario), design, BZ_ORDER_ANY);
+    bz_program_use(&program, primitive);
+    cr_assert(bz_program_set_list(&program, settings, error, sizeof error));
+    struct tst_seeds result = tst_run_seeds(&program, 1000);
+    cr_assert_str_eq((char *)result.violation.oracle, (char *)oracle);
+}
+
+static void expect_misuse(const struct bz_variant *design, enum bz_primitive primitive) {
+    expect_oracle("misuse", design, "model", primitive, "extras=1");
+}
+
 /* Every completion is posted, and a late cancel changes nothing. */
 Test(designs, a_channel_that_posts) {
     expect_queue_silence(&design_channel);
     expect_queue_proof(&design_channel);
     expect_finding(&design_channel_blocks, "model", BZ_PRIMITIVE_QUEUE);
+    expect_oracle("item-once", &design_channel_says_closed, "queue", BZ_PRIMITIVE_QUEUE,
+                  "cancel=none,maxsize=-1,shutdown=1,cancels=0");
     expect_finding(&design_channel_serves_last, "queue", BZ_PRIMITIVE_QUEUE);
     expect_finding(&design_channel_serves_last, "model", BZ_PRIMITIVE_QUEUE);
-}
-
-static void expect_misuse(const struct bz_variant *design, enum bz_primitive primitive) {
-    char error[BZ_ERROR_BYTES];
-    struct bz_program program = tst_program(tst_scenario("model"), design, BZ_ORDER_ANY);
-    bz_program_use(&program, primitive);
-    cr_assert(bz_program_set_list(&program, "extras=1", error, sizeof error));
-    struct tst_seeds result = tst_run_seeds(&program, 1000);
-    cr_assert_str_eq((char *)result.violation.oracle, (char *)"misuse");
 }
 
 /* One waiter, one consumer at a time: scenarios keep to it, and break it where it must be refused.

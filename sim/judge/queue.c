@@ -144,11 +144,13 @@ uint32_t bz_judge_put_begin(struct bz_judged_queue *queue, int64_t priority) {
     return value;
 }
 
-/* A put at a rendezvous had been woken, and is cancelled: its get may have the item. */
+/* A put at a rendezvous had been woken, and is cancelled: its get may have the item. Without a
+ * cancel it knows whether that is so. */
 static bool is_too_late(const struct bz_judged_queue *queue, enum bz_status status) {
     const struct bz_judge *judge = queue->judge;
-    return queue->is_rendezvous && status != BZ_OK && judge->call.kind == 0 &&
-           judge->shadow.tasks[judge->shadow.running].was_granted;
+    const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
+    bool is_cancelled = status == BZ_CANCELLED || (status == BZ_TIMED_OUT && task->op_requests > 0);
+    return queue->is_rendezvous && is_cancelled && judge->call.kind == 0 && task->was_granted;
 }
 
 static void put_failed(struct bz_judged_queue *queue, uint32_t value, enum bz_status status,

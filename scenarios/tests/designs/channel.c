@@ -12,6 +12,7 @@ enum fault {
     NO_FAULT,
     BLOCKS,      /* puts, once a get that waited was cancelled, until the next get */
     SERVES_LAST, /* of the puts that wait, the last one first */
+    SAYS_CLOSED, /* to a put that waited and whose item was received, after a shutdown */
 };
 
 struct channel {
@@ -31,6 +32,7 @@ struct waiter {
     struct bz_list link;
     struct channel *channel;
     enum bz_status outcome;
+    bool is_put;
     uint64_t value;
 };
 
@@ -97,7 +99,9 @@ static bool receive(struct channel *channel, uint64_t *value) {
 
 static void deliver(void *wanted) {
     struct waiter *waiter = wanted;
-    bz_request_done(&waiter->request, waiter->outcome);
+    const struct channel *channel = waiter->channel;
+    bool is_wrong = channel->fault == SAYS_CLOSED && channel->is_closed && waiter->is_put;
+    bz_request_done(&waiter->request, is_wrong ? BZ_CLOSED : waiter->outcome);
 }
 
 static bool cancel(void *wanted) {
@@ -126,7 +130,7 @@ static enum bz_status wait(struct waiter *waiter, bool is_get, bool is_served) {
 
 static enum bz_status channel_put(void *instance, uint64_t value, int64_t priority) {
     struct channel *channel = instance;
-    struct waiter waiter = {.channel = channel, .value = value};
+    struct waiter waiter = {.channel = channel, .is_put = true, .value = value};
     (void)priority;
     return wait(&waiter, false, !channel->is_closed && send(channel, value));
 }
@@ -183,4 +187,5 @@ static const struct bz_rules keeps = {.woken = BZ_WOKEN_KEEPS_RESULT};
 
 CHANNEL(channel, NO_FAULT, "a channel that posts every completion");
 CHANNEL(channel_blocks, BLOCKS, "such a channel that takes no item after a cancelled get");
+CHANNEL(channel_says_closed, SAYS_CLOSED, "such a channel that says of an item received: closed");
 CHANNEL(channel_serves_last, SERVES_LAST, "such a channel that serves the last put first");

@@ -96,7 +96,8 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_inplace_walking, design_inplace_storing, design_inplace_closing;
 
 /* channel.c */
-extern const struct bz_variant design_channel, design_channel_blocks, design_channel_serves_last;
+extern const struct bz_variant design_channel, design_channel_blocks, design_channel_says_closed,
+    design_channel_serves_last;
 
 /* single.c */
 extern const struct bz_variant design_single, design_single_crowded, design_single_losing,

@@ -44,7 +44,8 @@ void receive_cancelled() {
     setting own(2);
     own.items.async_receive(own.ends());
     own.cancel();
-    say("a cancelled receive leaves a channel with room for items", !own.items.try_send(no_error, 1));
+    say("a cancelled receive leaves a channel with room for items",
+        !own.items.try_send(no_error, 1));
 }
 
 void close_with_items() {

@@ -76,8 +76,9 @@ inline void deliver(void *wanted) {
 /* Starts an operation with `start(handler)`, waits, and returns the status of its completion, which
  * is that of `answer(own, error, values...)`. */
 template <typename Start, typename Answer>
-bz_status run(bz_loop *loop, library::execution_context &of, Start start, Answer answer,
-              std::function<void()> passes_on = [] {}) {
+bz_status run(
+    bz_loop *loop, library::execution_context &of, Start start, Answer answer,
+    std::function<void()> passes_on = [] {}) {
     bz_malloc_from(loop);
     operation own;
     auto handler = [&own, &answer](auto... values) {

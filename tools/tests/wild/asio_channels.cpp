@@ -24,16 +24,15 @@ template <typename Items> struct channel {
 
 template <typename Items>
 bz_status init(void *instance, bz_loop *loop, bz_queue_order, uint32_t maxsize) {
-    return cage::make<channel<Items>>(instance, loop,
-                                      maxsize == BZ_QUEUE_RENDEZVOUS ? 0 : maxsize);
+    return cage::make<channel<Items>>(instance, loop, maxsize == BZ_QUEUE_RENDEZVOUS ? 0 : maxsize);
 }
 
 bz_status status_of(const asio::error_code &error) {
     namespace errors = asio::experimental::error;
-    return !error                                ? BZ_OK
+    return !error                               ? BZ_OK
            : error == errors::channel_closed    ? BZ_CLOSED
            : error == errors::channel_cancelled ? BZ_CANCELLED
-                                                 : BZ_FAILED;
+                                                : BZ_FAILED;
 }
 
 template <typename Items> bz_status put(void *instance, uint64_t value, int64_t) {
@@ -103,8 +102,7 @@ constexpr bz_variant named(const char *name, const char *summary, const bz_queue
 using plain = asio::experimental::channel<cage::executor, signature>;
 using concurrent = asio::experimental::concurrent_channel<cage::executor, signature>;
 
-constexpr bz_variant channels =
-    named("asio/channel", "Asio: experimental::channel", &ops<plain>);
+constexpr bz_variant channels = named("asio/channel", "Asio: experimental::channel", &ops<plain>);
 constexpr bz_variant concurrent_channels =
     named("asio/concurrent-channel", "Asio: experimental::concurrent_channel", &ops<concurrent>);
 

@@ -13,8 +13,7 @@
 namespace {
 
 using clock = std::chrono::steady_clock;
-using timer =
-    WILD_ASIO::basic_waitable_timer<clock, WILD_ASIO::wait_traits<clock>, cage::executor>;
+using timer = WILD_ASIO::basic_waitable_timer<clock, WILD_ASIO::wait_traits<clock>, cage::executor>;
 
 /* Who waits, and who is woken. */
 struct line {
@@ -32,7 +31,9 @@ struct line {
                 waiters.async_wait(handler);
                 then();
             },
-            [](cage::operation &own, error_code) { return own.is_cancelled ? BZ_CANCELLED : BZ_OK; },
+            [](cage::operation &own, error_code) {
+                return own.is_cancelled ? BZ_CANCELLED : BZ_OK;
+            },
             passes_on);
     }
     void wake_one() {
@@ -45,7 +46,8 @@ struct line {
     }
 };
 
-/* --- semaphore, lock ---------------------------------------------------------------------------- */
+/* --- semaphore, lock ----------------------------------------------------------------------------
+ */
 
 struct semaphore {
     line queue;
@@ -62,11 +64,12 @@ bz_status init(void *instance, bz_loop *loop, uint32_t permits) {
 bz_status acquire(void *instance) {
     semaphore &own = *static_cast<semaphore *>(instance);
     while (own.free == 0) {
-        bz_status status = own.queue.wait([] {}, [&] {
-            if (own.free > 0) {
-                own.queue.wake_one();
-            }
-        });
+        bz_status status = own.queue.wait([] {},
+                                          [&] {
+                                              if (own.free > 0) {
+                                                  own.queue.wake_one();
+                                              }
+                                          });
         if (status != BZ_OK) {
             return status;
         }
@@ -91,7 +94,8 @@ bool locked(void *instance) {
     return static_cast<semaphore *>(instance)->free == 0;
 }
 
-/* --- event -------------------------------------------------------------------------------------- */
+/* --- event --------------------------------------------------------------------------------------
+ */
 
 struct event {
     line queue;
@@ -124,7 +128,8 @@ bz_status wait_event(void *instance) {
     return own.flag ? BZ_OK : own.queue.wait([] {}, [] {});
 }
 
-/* --- condition ---------------------------------------------------------------------------------- */
+/* --- condition ----------------------------------------------------------------------------------
+ */
 
 struct condition {
     semaphore lock; /* the first member */
@@ -167,8 +172,7 @@ bz_status notify(void *instance, uint32_t count) {
 }
 
 constexpr bz_permit_ops ops(bz_status (*releases)(void *)) {
-    return {sizeof(semaphore), init,   cage::fini<semaphore>, acquire, releases,
-            locked,            nullptr};
+    return {sizeof(semaphore), init, cage::fini<semaphore>, acquire, releases, locked, nullptr};
 }
 constexpr bz_permit_ops semaphore_ops = ops(release);
 constexpr bz_permit_ops lock_ops = ops(release_held);

@@ -139,7 +139,6 @@ bz_status runtime::make(call &own) {
     try {
         worker &caller = of_current_task();
         caller.current = &own;
-        own.request.undo = [](void *late) { static_cast<worker *>(late)->current->undo(); };
         enter(caller.fiber);
         return bz_request_wait(&own.request, loop, &caller, deliver, nullptr);
     } catch (const std::bad_alloc &) {

@@ -35,7 +35,6 @@ struct runtime;
 struct call {
     bz_request request{};
     virtual bz_status make() = 0; /* runs on the fiber */
-    virtual void undo() = 0;      /* runs on the task */
 
   protected:
     ~call() = default;
@@ -92,8 +91,8 @@ struct runtime {
 };
 
 /* Makes a call on the fiber of the running task: `body` returns its status. If the task is
- * cancelled meanwhile, the call goes on, for Boost.Fiber has no cancel; then `undo` takes back what
- * it did, in a call of its own. Without `undo` the call must not wait. */
+ * cancelled meanwhile, the call continues, for Boost.Fiber has no cancel; the next wait of the task
+ * is cancelled (BZ_WOKEN_KEEPS_RESULT in the rules of the variants). */
 template <typename Body> bz_status run(runtime &in, Body body) {
     struct own_call final : call {
         Body &body;
@@ -102,29 +101,7 @@ template <typename Body> bz_status run(runtime &in, Body body) {
         bz_status make() override {
             return body();
         }
-        void undo() override {
-        }
     } own(body);
-    return in.make(own);
-}
-
-template <typename Body, typename Undo> bz_status run(runtime &in, Body body, Undo undo) {
-    struct own_call final : call {
-        runtime &in;
-        Body &body;
-        Undo &undone;
-        own_call(runtime &at, Body &does, Undo &undoes) : in(at), body(does), undone(undoes) {
-        }
-        bz_status make() override {
-            return body();
-        }
-        void undo() override {
-            (void)run(in, [&] {
-                undone();
-                return BZ_OK;
-            });
-        }
-    } own(in, body, undo);
     return in.make(own);
 }
 

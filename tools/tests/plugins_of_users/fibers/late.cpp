@@ -1,13 +1,17 @@
 /* What the plug-in finds in Boost.Fiber, without Buzzer: on its own scheduler, in real time. A
- * fiber whose deadline has passed leaves with a wake-up that another one needed. Prints a line for
- * each case, and exits with the number of fibers that wait for what is free. */
+ * fiber whose deadline has passed leaves with a wake-up that another one needed, and a push whose
+ * item was received, or is still to be, says that it has failed. Prints a line for each case, and
+ * exits with the number of cases that are wrong. */
 #include <boost/fiber/buffered_channel.hpp>
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 #include <boost/fiber/timed_mutex.hpp>
+#include <boost/fiber/unbuffered_channel.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace std::chrono_literals;
 namespace fibers = boost::fibers;
@@ -78,11 +82,41 @@ int of_channel() {
                          channel.try_pop(item) == fibers::channel_op_status::success, has_got);
 }
 
+/* The deadline of a push passes after its item was received; or the channel was closed before, and
+ * the item is received when the push has returned: from a stack that is used for something else. */
+bool is_received_unsent(bool is_closed) {
+    fibers::unbuffered_channel<int> channel;
+    auto put = fibers::channel_op_status::success;
+    int got = 0;
+    start([&] { put = is_closed ? channel.push(7) : channel.push_wait_for(7, deadline); });
+    if (is_closed) {
+        channel.close();
+        boost::this_fiber::yield();
+    }
+    bool was_got = channel.pop(got) == fibers::channel_op_status::success;
+    compute();
+    boost::this_fiber::yield();
+    return was_got && put != fibers::channel_op_status::success;
+}
+
+int of_rendezvous(const char *what, bool is_closed) {
+    int status = 0;
+    pid_t child = fork(); /* it may crash */
+    if (child == 0) {
+        std::_Exit(is_received_unsent(is_closed));
+    }
+    bool is_wrong = waitpid(child, &status, 0) == child && status != 0;
+    std::printf("%s: %s\n", what, is_wrong ? "received, but not sent" : "all is well");
+    return is_wrong;
+}
+
 } // namespace
 
 int main() {
     int lost = of_mutex("timed_mutex, woken and late", false) +
-               of_mutex("timed_mutex, late and not yet run", true) + of_channel();
+               of_mutex("timed_mutex, late and not yet run", true) + of_channel() +
+               of_rendezvous("unbuffered_channel, received and late", false) +
+               of_rendezvous("unbuffered_channel, closed", true);
     std::fflush(stdout);
     std::_Exit(lost); /* the fibers that wait cannot be ended */
 }
