@@ -113,12 +113,14 @@ static void report(struct scene *scene, enum bz_history_result result) {
 
 /* A cancel that strikes a task inside an operation is noted at the next return, and before time
  * passes: its effects on operations show there first. While a wait cannot be
- * cancelled, nothing comes of the request: the task keeps its place in the line. */
+ * cancelled, nothing comes of the request: the task keeps its place in the line, unless an earlier
+ * request has reached it. */
 static void note_requests(struct scene *scene) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
         if (client->is_inside && !client->is_requested && bz_task_cancelling(client->task) > 0 &&
-            !bz_world_waits_on(scene->base.world, client->task)) {
+            (bz_world_was_cancelled(scene->base.world, client->task) ||
+             !bz_world_waits_on(scene->base.world, client->task))) {
             client->is_requested = true;
             report(scene, bz_history_cancel(scene->history, number));
         }

@@ -416,6 +416,19 @@ Test(designs, a_rendezvous) {
     }
 }
 
+/* A wait at a condition was cancelled, and waits for the lock, where no further cancel reaches it.
+ */
+Test(designs, a_cancel_before_one_that_waits) {
+    struct bz_program program = tst_program(tst_scenario("model"), &design_firm, BZ_ORDER_ANY);
+    program.strategy = &bz_strategy_portfolio;
+    bz_program_use(&program, BZ_PRIMITIVE_CONDITION);
+    cr_assert(bz_program_measure(&program));
+    struct bz_world *world = bz_program_new_world(&program);
+    cr_assert_not_null(world);
+    cr_assert_eq(bz_program_run(&program, world, 287567), BZ_RUN_PASSED);
+    bz_world_destroy(world);
+}
+
 /* With these settings, that oracle objects. */
 static void expect_oracle(const char *oracle, const struct bz_variant *design, const char *scenario,
                           enum bz_primitive primitive, const char *settings) {

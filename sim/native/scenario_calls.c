@@ -46,6 +46,10 @@ bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task) {
     return bz_shadow_waits_on(look_at(world, task));
 }
 
+bool bz_world_was_cancelled(struct bz_world *world, const struct bz_task *task) {
+    return look_at(world, task)->cancelled_in_op;
+}
+
 uint32_t bz_world_asked(const struct bz_world *world, const struct bz_task *task) {
     return look_at(world, task)->asked;
 }

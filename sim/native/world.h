@@ -155,6 +155,9 @@ bool bz_world_waits_in(struct bz_world *world, const struct bz_task *task, enum 
  * (sim/variant/callback.h). It learns of the request when the wait is over. */
 bool bz_world_waits_on(struct bz_world *world, const struct bz_task *task);
 
+/* True if a cancel has reached the task inside the operation that it is in. */
+bool bz_world_was_cancelled(struct bz_world *world, const struct bz_task *task);
+
 /* How many cancels of the task were accepted in its life that came from tasks of the program or
  * from outside: not from timers, callbacks, or tasks of the variant. Exact below BZ_ASKED_MAX. */
 #define BZ_ASKED_MAX 127u
