@@ -160,6 +160,16 @@ enum bz_status bz_future_await_posted(struct bz_future *future) {
     return bz_task_suspend(future->loop, task);
 }
 
+enum bz_status bz_future_await_asked(struct bz_future *future) {
+    struct bz_task *task = begin_await(future, BZ_WAIT_FUTURE);
+    if (!task->must_cancel) {
+        bz_task_report_waits_on(task);
+    } else if (bz_task_cancel_wait(task)) {
+        task->must_cancel = false;
+    }
+    return bz_task_suspend(future->loop, task);
+}
+
 enum bz_status bz_future_join(struct bz_future *future) {
     return bz_future_await_as(future, BZ_WAIT_JOIN);
 }

@@ -105,6 +105,10 @@ enum bz_status bz_future_await(struct bz_future *future) BZ_MUST_USE;
  * posted already, and will be delivered in a later step. */
 enum bz_status bz_future_await_posted(struct bz_future *future) BZ_MUST_USE;
 
+/* The same for a future that is redirected, inside an operation that has learned of a cancel and
+ * cannot end yet: the observer hears that the task waits on (observe.h). */
+enum bz_status bz_future_await_asked(struct bz_future *future) BZ_MUST_USE;
+
 /* The same for a future that is redirected. As in bz_task_join(), what a cancel comes to is the
  * matter of those that receive it. */
 enum bz_status bz_future_join(struct bz_future *future) BZ_MUST_USE;

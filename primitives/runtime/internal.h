@@ -175,6 +175,9 @@ static inline enum bz_status bz_task_suspend(struct bz_loop *loop, struct bz_tas
     return (enum bz_status)task->resume_status;
 }
 
+/* Reports that the task waits on, although it was asked to cancel. */
+void bz_task_report_waits_on(struct bz_task *task);
+
 /* Cancels what a suspended task waits for. False: that continues, and so does the wait. */
 bool bz_task_cancel_wait(struct bz_task *task);
 

@@ -159,11 +159,17 @@ static bool request_cancel(struct bz_task *task) {
     return is_accepted;
 }
 
-bool bz_task_cancel_wait(struct bz_task *task) {
+void bz_task_report_waits_on(struct bz_task *task) {
     struct bz_observer *observer = task->done.loop->observer;
-    bool is_cancelled = bz_future_cancel(task->waiting_on);
-    if (!is_cancelled && observer != NULL && observer->waits_on != NULL) {
+    if (observer != NULL && observer->waits_on != NULL) {
         observer->waits_on(observer, task->actor.id);
+    }
+}
+
+bool bz_task_cancel_wait(struct bz_task *task) {
+    bool is_cancelled = bz_future_cancel(task->waiting_on);
+    if (!is_cancelled) {
+        bz_task_report_waits_on(task);
     }
     return is_cancelled;
 }

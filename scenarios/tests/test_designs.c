@@ -119,6 +119,7 @@ IS_SILENT(lifo)
 IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
+IS_SILENT(rechecks)
 IS_SILENT(inplace)
 IS_SILENT(inplace_cancelled)
 
@@ -212,6 +213,7 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     }
     expect_finding(&design_firm_losing, "event", BZ_PRIMITIVE_EVENT);
     expect_finding(&design_firm_losing, "barrier", BZ_PRIMITIVE_BARRIER);
+    expect_finding(&design_rechecks_faulty, "barrier", BZ_PRIMITIVE_BARRIER);
     expect_finding(&design_firm_losing, "condition", BZ_PRIMITIVE_CONDITION);
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
 }

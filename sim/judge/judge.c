@@ -155,6 +155,7 @@ static __attribute__((noinline)) void on_wake(struct bz_judge *judge, uint32_t i
         /* else passed to the joined task, which ignored it */
         task->cancel_pending = task->waits_on;
     }
+    task->waits_on = false;
     if (task->op != BZ_OP_NONE && task->inside == BZ_INSIDE_WAITING) {
         wake_inside(judge, id, is_cancelled);
     }

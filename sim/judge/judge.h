@@ -239,7 +239,7 @@ void bz_judge_event(struct bz_judge *judge, enum bz_event_kind kind, uint32_t ta
 /* The task waits on although its cancel was requested, because its wait cannot be cancelled: it
  * keeps its place in the line, and no rest is a deadlock while it waits, for the program may rely
  * on the end of that wait. Called after BZ_EVENT_CANCEL, or after BZ_EVENT_SUSPEND of a task with
- * an undelivered request. */
+ * an undelivered request, or one that it has learned of earlier in the same operation. */
 void bz_judge_waits_on(struct bz_judge *judge, uint32_t task);
 
 /* True if the events of the run become a trace. Texts for people are worth their cost then. */

@@ -72,9 +72,11 @@
 BZ_BEGIN_DECLS
 
 /* One request as the cage sees it, next to the primitive's own struct, on the stack of the
- * operation. All zeros at first; the adapter may set `undo`. */
+ * operation. All zeros at first; the adapter may set `undo` and `is_cancelled`. */
 struct bz_request {
     void (*undo)(void *wanted); /* gives back what a completion granted too late; see above */
+    bool is_cancelled; /* the task has learned of a cancel, here or in an earlier wait of the same
+                          operation: the adapter sets it for each further wait */
     /* The rest is private. */
     bool (*cancel)(void *wanted);
     void *wanted; /* the primitive's own request */
@@ -170,7 +172,8 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
     request->wakes.redirect_cancel = bz_request_redirect;
     request->wakes.is_redirected = true;
     request->is_waiting = true;
-    return bz_future_await(&request->wakes);
+    bool was_refused = request->is_cancelled && !request->is_accepted;
+    return was_refused ? bz_future_await_asked(&request->wakes) : bz_future_await(&request->wakes);
 }
 
 /* Waits until the request is completed, after the primitive's own call has started it. Returns the
@@ -185,12 +188,11 @@ static inline enum bz_status bz_request_pause(struct bz_request *request, struct
 static inline enum bz_status bz_request_wait(struct bz_request *request, void *loop, void *wanted,
                                              void (*deliver)(void *wanted),
                                              bool (*cancel)(void *wanted)) {
-    bool is_cancelled = false;
     request->wanted = wanted;
     request->cancel = cancel;
     while (!request->is_done) {
         if (bz_request_pause(request, (struct bz_loop *)loop) != BZ_OK) {
-            is_cancelled = true;
+            request->is_cancelled = true;
             bz_request_ask(request);
         }
         if (request->is_posted && !request->is_done) {
@@ -200,7 +202,7 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
     }
     BZ_CHECK(!request->is_posted); /* nothing may be delivered to a request that is done */
     bool is_over = request->status == BZ_CLOSED || request->status == BZ_BROKEN;
-    if (!is_cancelled || (request->status != BZ_OK && !is_over)) {
+    if (!request->is_cancelled || (request->status != BZ_OK && !is_over)) {
         return request->status;
     }
     if (is_over) {
