@@ -1,10 +1,11 @@
-/* GNU Pth: mutex, condition, barrier. A thread of Pth makes the calls of a task, and a step of the
- * task runs Pth's scheduler until that thread waits. A ready thread is suspended until Buzzer
- * chooses it. A cancel is the extra event that Pth's calls take. */
+/* GNU Pth: mutex, condition, barrier, read-write lock. A thread of Pth makes the calls of a task,
+ * and a step of the task runs Pth's scheduler until that thread waits. A ready thread is suspended
+ * until Buzzer chooses it. A cancel is the extra event that Pth's calls take. */
 #include <errno.h>
 #include <pth.h>
 #include <signal.h>
 
+#include "sim/model/model.h"
 #include "tools/tests/wild/wild.h"
 
 struct pth {
@@ -14,15 +15,20 @@ struct pth {
     pth_mutex_t mutex;
     pth_cond_t cond;
     pth_barrier_t barrier;
+    pth_rwlock_t rwlock;
     uint32_t arrived, parties;
+    int64_t held; /* by the thread that is to make the next call */
 };
 
-struct caller { /* one for each task and object: a mutex knows its owner by the thread */
+/* One for each task, object and what it holds: a mutex knows its owner by the thread, and lets it
+ * lock again. */
+struct caller {
     struct pth *in;
     const struct bz_task *task;
     struct caller *next;
     pth_t thread;
     struct call *call;
+    int64_t holds; /* of a read-write lock: 1 + READ, 1 + WRITE */
     bool is_cancelled, is_suspended;
 };
 
@@ -89,7 +95,7 @@ static bool cancel(void *arg) {
 static struct caller *of_current_task(struct pth *in) {
     const struct bz_task *task = bz_loop_current(in->cage.loop);
     struct caller *own = in->callers;
-    for (; own != NULL && own->task != task; own = own->next) {
+    for (; own != NULL && (own->task != task || own->holds != in->held); own = own->next) {
     }
     if (own == NULL && (own = bz_mem_alloc(bz_loop_mem(in->cage.loop), sizeof *own)) != NULL) {
         *own = (struct caller){.in = in, .task = task, .next = in->callers};
@@ -102,6 +108,7 @@ static struct caller *of_current_task(struct pth *in) {
         wild_leave(&in->cage);
         in->callers = own;
     }
+    in->held = 0;
     return own;
 }
 
@@ -162,7 +169,7 @@ static enum bz_status init_barrier(void *arg, struct bz_loop *loop, uint32_t par
     in->parties = parties;
     wild_enter(&in->cage);
     bool is_ready = pth_init() && pth_mutex_init(&in->mutex) && pth_cond_init(&in->cond) &&
-                    pth_barrier_init(&in->barrier, (int)parties);
+                    pth_barrier_init(&in->barrier, (int)parties) && pth_rwlock_init(&in->rwlock);
     in->main = pth_self();
     wild_leave(&in->cage);
     return is_ready ? BZ_OK : BZ_NO_MEMORY;
@@ -209,6 +216,54 @@ static enum bz_status reach(void *arg, uint32_t *index) {
     return make(in, do_reach, 0, keep);
 }
 
+/* --- the read-write lock, by a model -----------------------------------------------------------
+ */
+
+enum { READ, END_READ, WRITE, END_WRITE, OPS };
+
+static bool step(void *state, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    int64_t *held = state; /* by readers, by writers */
+    (void)arguments, (void)answer;
+    held[0] += (op == READ) - (op == END_READ);
+    held[1] += (op == WRITE) - (op == END_WRITE);
+    return held[1] == 0 || (held[1] == 1 && held[0] == 0);
+}
+static const struct bz_model_op ops[OPS] = {
+    [READ] = {.name = "read", .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_READ},
+    [END_READ] = {.name = "end-read", .gives_back = 1 + READ, .cancel = BZ_MODEL_CANCEL_MAY_DO_ALL},
+    [WRITE] = {.name = "write", .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_WRITE},
+    [END_WRITE] = {
+        .name = "end-write", .gives_back = 1 + WRITE, .cancel = BZ_MODEL_CANCEL_MAY_DO_ALL}};
+static const struct bz_model model = {
+    .name = "read-write lock", .state_bytes = 16, .ops = ops, .op_count = OPS, .step = step};
+
+static enum bz_status do_rwlock(struct caller *own, pth_event_t cancel, int64_t op) {
+    pth_rwlock_t *lock = &own->in->rwlock;
+    if (op == END_READ || op == END_WRITE) {
+        own->holds = 0;
+        return pth_rwlock_release(lock) ? BZ_OK : BZ_NOT_HELD;
+    }
+    int mode = op == READ ? PTH_RWLOCK_RD : PTH_RWLOCK_RW;
+    bool is_acquired = pth_rwlock_acquire(lock, mode, FALSE, cancel);
+    own->holds = is_acquired ? 1 + op : 0;
+    return is_acquired ? BZ_OK : BZ_CANCELLED;
+}
+static void unlock(void *arg) {
+    struct caller *own = arg;
+    own->in->held = own->holds;
+    (void)make(own->in, do_rwlock, END_READ, keep);
+}
+static enum bz_status init_rwlock(void *in, struct bz_loop *loop, const int64_t *parameters) {
+    (void)parameters;
+    return init_barrier(in, loop, 1);
+}
+static enum bz_status call(void *in, uint32_t op, const int64_t *arguments, int64_t *answer) {
+    (void)arguments, (void)answer;
+    ((struct pth *)in)->held =
+        op == END_READ || op == END_WRITE ? op : 0; /* 1 + READ == END_READ */
+    return make(in, do_rwlock, op, op == READ || op == WRITE ? unlock : keep);
+}
+
 /* --- what Pth asks of the system ---------------------------------------------------------------
  */
 
@@ -250,13 +305,16 @@ static const struct bz_condition_ops condition_ops = {.instance_bytes = sizeof(s
                                                       .notify = notify};
 static const struct bz_barrier_ops barrier_ops = {
     .instance_bytes = sizeof(struct pth), .init = init_barrier, .wait = reach};
-static const struct bz_variant variant = {
-    .version = BZ_VARIANT_VERSION,
-    .name = "pth",
-    .summary = "GNU Pth: mutex, condition, barrier",
-    .claims = BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_UNFAIR,
-    .permits = {[BZ_PRIMITIVE_LOCK] = &lock_ops},
-    .condition = &condition_ops,
-    .barrier = &barrier_ops,
-    .waives = {[BZ_PRIMITIVE_CONDITION] = BZ_CLAIM_REFUSES_MISUSE}};
-BZ_PLUGIN(&variant);
+static const struct bz_modelled_ops rwlock_ops = {sizeof(struct pth), &model, init_rwlock, call};
+#define VARIANT(identifier, name_, summary_, claims_, ...)                                         \
+    static const struct bz_variant identifier = {.version = BZ_VARIANT_VERSION,                    \
+                                                 .name = name_,                                    \
+                                                 .summary = summary_,                              \
+                                                 .claims = BZ_CLAIM_UNFAIR | claims_,              \
+                                                 __VA_ARGS__}
+VARIANT(mutexes, "pth", "GNU Pth: mutex, condition", BZ_CLAIM_REFUSES_MISUSE,
+        .permits = {[BZ_PRIMITIVE_LOCK] = &lock_ops}, .condition = &condition_ops,
+        .waives = {[BZ_PRIMITIVE_CONDITION] = BZ_CLAIM_REFUSES_MISUSE});
+VARIANT(barriers, "pth-barrier", "GNU Pth: barrier, read-write lock", 0, .barrier = &barrier_ops,
+        .modelled = &rwlock_ops);
+BZ_PLUGIN(&mutexes, &barriers);
