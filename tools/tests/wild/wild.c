@@ -69,6 +69,11 @@ static int caged_timeofday(struct timeval *now, void *zone) {
     *now = (struct timeval){.tv_sec = exact.tv_sec, .tv_usec = exact.tv_nsec / 1000};
     return 0;
 }
+static time_t caged_time(time_t *now) {
+    struct timespec exact;
+    (void)caged_clock(CLOCK_REALTIME, &exact);
+    return now == NULL ? exact.tv_sec : (*now = exact.tv_sec);
+}
 static void *caged_getspecific(pthread_key_t key) {
     return inside == NULL || key >= WILD_KEYS ? pthread_getspecific(key) : inside->specific[key];
 }
@@ -86,6 +91,7 @@ static const struct wild_hook common[] = {{"malloc", caged_malloc},
                                           {"free", caged_free},
                                           {"clock_gettime", caged_clock},
                                           {"gettimeofday", caged_timeofday},
+                                          {"time", caged_time},
                                           {"pthread_getspecific", caged_getspecific},
                                           {"pthread_setspecific", caged_setspecific},
                                           {NULL, NULL}};
@@ -226,4 +232,17 @@ void wild_enter(struct wild *cage) {
 
 void wild_leave(struct wild *cage) {
     change(--cage->depth > 0 ? cage : cage->outer);
+}
+
+static void run_turn(struct bz_handle *handle) {
+    struct wild *cage = bz_container_of(handle, struct wild, handle);
+    cage->has_turn = false;
+    wild_enter(cage);
+    cage->turn(cage);
+    wild_leave(cage);
+}
+
+void wild_turn_soon(struct wild *cage, void (*turn)(struct wild *cage)) {
+    cage->turn = turn;
+    cage->has_turn = cage->has_turn || bz_loop_call_soon(cage->loop, &cage->handle, run_turn);
 }

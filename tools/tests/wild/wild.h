@@ -33,6 +33,9 @@ struct wild {
     struct wild *outer;        /* that was entered before */
     void *specific[WILD_KEYS]; /* pthread_getspecific() */
     unsigned depth;
+    struct bz_handle handle; /* of the next turn */
+    void (*turn)(struct wild *cage);
+    bool has_turn;
 };
 
 /* Replaces the functions that the library of this name (its beginning) calls. */
@@ -42,6 +45,9 @@ bool wild_begin(struct wild *cage, struct bz_loop *loop); /* false: no memory */
 void wild_end(struct wild *cage);
 void wild_enter(struct wild *cage);
 void wild_leave(struct wild *cage);
+
+/* For a library with a loop: one turn of it becomes a step of Buzzer's. */
+void wild_turn_soon(struct wild *cage, void (*turn)(struct wild *cage));
 
 /* The object that is entered; NULL: none. */
 struct wild *wild_inside(void);
