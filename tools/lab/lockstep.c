@@ -27,7 +27,6 @@ struct lockstep {
     const char *name; /* for messages */
     const char *python;
     const char *variant_name;
-    const char *rule;
     const char *focus_name;
     const struct bz_script_focus *focus; /* NULL: one is drawn for each program */
     uint64_t programs;
@@ -72,8 +71,6 @@ static const struct bz_option options[] = {
      "(default: seven programs of "
      "eight have one of these)",
      BZ_OPTION_TEXT, offsetof(struct lockstep, focus_name)},
-    {"rule", "NAME=VALUE", "Plant a fault: give the reference another rule of its runtime",
-     BZ_OPTION_TEXT, offsetof(struct lockstep, rule)},
     {"py-task", NULL, "Use asyncio's tasks and futures in Python, not those in C", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_pure)},
     {"require-windows", NULL,
@@ -117,9 +114,7 @@ static int begin(struct lockstep *lockstep) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
     }
     if (!bz_reference_choose(&lockstep->reference, &lockstep->version, lockstep->variant_name,
-                             error) ||
-        (lockstep->rule != NULL &&
-         !bz_reference_set_rule(&lockstep->reference, lockstep->rule, error))) {
+                             error)) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
     }
     bool is_twisted = bz_reference_is_twisted(&lockstep->reference);

@@ -5,8 +5,6 @@
 
 #include "scenarios/variants/variants.h"
 
-/* --- the variant ------------------------------------------------------------------------------ */
-
 static bool is_before(const struct bz_python *python, unsigned minor, unsigned micro) {
     const unsigned *version = python->version;
     return version[1] < minor || (version[1] == minor && version[2] < micro);
@@ -67,58 +65,4 @@ bool bz_reference_choose(struct bz_reference *reference, const struct bz_python 
 
 bool bz_reference_is_twisted(const struct bz_reference *reference) {
     return strcmp(reference->variant.name, bz_variant_twisted.name) == 0;
-}
-
-/* --- rules ------------------------------------------------------------------------------------ */
-
-struct rule {
-    const char *name;
-    size_t offset;
-    const char *values[4]; /* by number */
-};
-
-static const struct rule rules[] = {
-    {"timers", offsetof(struct bz_rules, timers), {"by-arming", "by-heapq"}},
-    {"uncancel", offsetof(struct bz_rules, uncancel), {"clears", "counts"}},
-    {"group", offsetof(struct bz_rules, group), {"rearms", "loses"}},
-    {"timeout", offsetof(struct bz_rules, timeout), {"less-undelivered", "at-entry", "from-zero"}},
-    {"children", offsetof(struct bz_rules, children), {"by-age", "by-choice"}},
-    {"wait-for", offsetof(struct bz_rules, wait_for), {"in-place", "by-task"}},
-};
-#define RULE_COUNT (sizeof rules / sizeof rules[0])
-
-static bool set_rule(struct bz_rules *table, const char *text) {
-    for (size_t index = 0; index < RULE_COUNT; index++) {
-        const struct rule *rule = &rules[index];
-        size_t length = strlen(rule->name);
-        if (strncmp(text, rule->name, length) != 0 || text[length] != '=') {
-            continue;
-        }
-        for (uint8_t value = 0; value < 4 && rule->values[value] != NULL; value++) {
-            if (strcmp(text + length + 1, rule->values[value]) == 0) {
-                *((uint8_t *)table + rule->offset) = value;
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-bool bz_reference_set_rule(struct bz_reference *reference, const char *text, char *error) {
-    if (set_rule(&reference->rules, text)) {
-        return true;
-    }
-    size_t length = (size_t)snprintf(error, BZ_PARTNER_ERROR_BYTES,
-                                     "'%.40s' is not a rule of a runtime: there are", text);
-    for (size_t index = 0; index < RULE_COUNT; index++) {
-        const struct rule *rule = &rules[index];
-        length +=
-            (size_t)snprintf(error + length, BZ_PARTNER_ERROR_BYTES - length, "%s %s=%s|%s",
-                             index == 0 ? "" : ",", rule->name, rule->values[0], rule->values[1]);
-        if (rule->values[2] != NULL) {
-            length += (size_t)snprintf(error + length, BZ_PARTNER_ERROR_BYTES - length, "|%s",
-                                       rule->values[2]);
-        }
-    }
-    return false;
 }

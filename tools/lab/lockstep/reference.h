@@ -15,9 +15,6 @@ struct bz_reference {
 bool bz_reference_choose(struct bz_reference *reference, const struct bz_python *version,
                          const char *wanted, char *error);
 
-/* Changes a rule: "timers=by-arming". False with a message. */
-bool bz_reference_set_rule(struct bz_reference *reference, const char *text, char *error);
-
 /* True if the primitives are those of Twisted. */
 bool bz_reference_is_twisted(const struct bz_reference *reference);
 
