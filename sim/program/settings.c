@@ -579,8 +579,7 @@ bool bz_program_set_list(struct bz_program *program, const char *list, char *err
             return bz_fail(error, error_bytes, "a setting is longer than %u characters",
                            (unsigned)sizeof word - 1);
         }
-        memcpy(word, list, length);
-        word[length] = '\0';
+        snprintf(word, sizeof word, "%.*s", (int)length, list);
         char *equals = strchr(word, '=');
         if (equals == NULL || equals == word) {
             return bz_fail(error, error_bytes, "setting '%.64s' is not of the form name=value",
