@@ -377,12 +377,12 @@ static enum bz_status release_and_notify(void *instance, uint64_t resource, bool
  * releases, and waits for its task. (3) A is cancelled, and the task with it, before it has
  * notified. (4) The connection lies there, and B waits forever.
  *
- * The cure: the task is not cancelled, or the release notifies itself. */
+ * The cure: a release that is cancelled notifies itself. */
 static enum bz_status wake_up(void *arg) {
     struct pool *pool = arg;
     enum bz_status status = bz_yield(pool->clients.loop); /* for the lock */
-    if (status == BZ_OK || pool->fault != AIOMYSQL_WAKEUP) {
-        notify(pool); /* the fault: not if it is cancelled */
+    if (status == BZ_OK) {
+        notify(pool);
     }
     return status;
 }
@@ -398,6 +398,9 @@ static enum bz_status release_and_wait(void *instance, uint64_t resource, bool i
     if (status == BZ_OK) {
         status = bz_group_spawn(&group, "wake-up", ++pool->wake_ups, wake_up, pool, NULL);
         status = bz_group_exit(&group, status);
+    }
+    if (status != BZ_OK && pool->fault != AIOMYSQL_WAKEUP) {
+        notify(pool); /* the fault: the task may not have done so */
     }
     return status;
 }

@@ -210,6 +210,7 @@ bool bz_judge_give_back_begin(struct bz_judged_resource_pool *pool, uint64_t num
         keep(pool, resource);
         resource->state = is_broken ? RESOURCE_BROKEN : RESOURCE_KEPT;
         shadow_of(pool)->permits -= is_broken;
+        shadow_of(pool)->polling++; /* it may wait, and wake a waiter then */
     } else {
         bz_judge_does(pool->judge, pool->object, BZ_OP_RELEASE, 0);
     }
@@ -220,6 +221,10 @@ void bz_judge_give_back_end(struct bz_judged_resource_pool *pool, bool was_lent,
                             enum bz_status status) {
     struct bz_judge *judge = pool->judge;
     struct bz_judged_resource *resource = find(pool, number);
+    shadow_of(pool)->polling -= was_lent;
+    if (was_lent && resource->state == RESOURCE_KEPT) {
+        keep(pool, resource); /* idle from now on, if the release has waited */
+    }
     if (!was_lent) {
         if (status == BZ_OK) {
             violate(pool, "misuse", number, "was released", "it ", "was not lent");

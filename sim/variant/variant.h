@@ -121,7 +121,7 @@ struct bz_resource_pool_ops {
     enum bz_status (*init)(void *instance, struct bz_loop *loop,
                            const struct bz_resource_setup *setup);
     enum bz_status (*acquire)(void *instance, uint64_t *resource);
-    /* May wait, for tasks of the pool alone. Cancelled then, it has given back all the same. */
+    /* May wait. Cancelled then, it has given back all the same. */
     enum bz_status (*release)(void *instance, uint64_t resource, bool is_broken);
     /* Waits until every resource was destroyed. Cancelled, it leaves the pool closed. May be called
      * again. NULL: not offered */
