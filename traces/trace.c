@@ -186,7 +186,8 @@ uint32_t bz_trace_find_task(const struct bz_trace *trace, const char *name) {
 /* --- lag -------------------------------------------------------------------------------------- */
 
 static bool is_jump(const struct bz_trace_choice *choice) {
-    return choice->label == NULL && choice->kind != NULL && strcmp(choice->kind, "delay") == 0;
+    return choice->label == NULL && choice->kind != NULL && strcmp(choice->kind, "delay") == 0 &&
+           choice->value == 1;
 }
 
 /* The clock advances with the first event of the step. */

@@ -4,6 +4,8 @@
  *   next     which ready handle runs now?                 the oldest (FIFO)
  *   cancel   is a task cancelled here, and which?         none
  *   delay    does a step take until the next timer?       no
+ *            does a timer come at another moment of its   no
+ *            instant?
  *            how long does this take (virtual time)?      the least
  *   data     what does the program draw?                  0
  *
@@ -20,6 +22,11 @@
 #include "traces/words.h"
 
 BZ_BEGIN_DECLS
+
+/* The value of a clock jump, and of the first choice of a step to move a timer; later ones count
+ * up. */
+#define BZ_CHOICE_LAG 1u
+#define BZ_CHOICE_RETIME 2u
 
 /* One entry of the tape. Fields that a kind does not use are 0. */
 struct bz_choice {

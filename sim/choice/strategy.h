@@ -130,6 +130,8 @@ struct bz_strategy {
     /* The same for clock jumps while handles are ready. True: jump to the next timer. */
     uint32_t (*jump_gap)(void *state);
     bool (*jump)(void *state, uint32_t step);
+    /* The same for bz_judge_retimes(), whose choice has this value on the tape. NULL: jump(). */
+    bool (*retime)(void *state, uint32_t step, uint32_t value);
 
     /* A number below draw->bound, as a delay (BZ_CHOICE_DELAY) or as data (BZ_CHOICE_DATA). */
     uint64_t (*draw)(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,

@@ -34,14 +34,16 @@ static const struct bz_choice *next_entry(const struct bz_replay_state *state) {
     return state->cursor < state->tape->count ? &state->tape->choices[state->cursor] : NULL;
 }
 
-/* The entry for a choice at this step, other than a draw; NULL: the default. Entries are in the
- * order of the run: strict looks at one. */
+/* The entry for a choice at this step, other than a draw, with this value (0: any); NULL: the
+ * default. Entries are in the order of the run: strict looks at one. */
 static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
-                                             enum bz_choice_kind kind, uint32_t step) {
+                                             enum bz_choice_kind kind, uint32_t step,
+                                             uint64_t value) {
     const struct bz_tape *tape = state->tape;
     if (state->is_strict) {
         const struct bz_choice *entry = next_entry(state);
-        if (entry != NULL && entry->kind == kind && entry->step == step && entry->label == NULL) {
+        if (entry != NULL && entry->kind == kind && entry->step == step && entry->label == NULL &&
+            (value == 0 || entry->value == value)) {
             state->cursor++;
             return entry;
         }
@@ -52,7 +54,8 @@ static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
     }
     for (size_t index = state->cursor; index < tape->count; index++) {
         const struct bz_choice *entry = &tape->choices[index];
-        if (entry->kind == kind && entry->label == NULL && entry->step >= step) {
+        if (entry->kind == kind && entry->label == NULL && entry->step >= step &&
+            (entry->step > step || value == 0 || entry->value == value)) {
             return entry->step == step ? entry : NULL;
         }
     }
@@ -62,7 +65,7 @@ static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
 static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t count,
                             uint32_t step) {
     struct bz_replay_state *state = opaque;
-    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_NEXT, step);
+    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_NEXT, step, 0);
     if (entry == NULL) {
         return 0;
     }
@@ -82,7 +85,7 @@ static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t
 static const struct bz_choice *cancel_entry(struct bz_replay_state *state, uint32_t step,
                                             uint32_t point) {
     size_t cursor = state->cursor;
-    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_CANCEL, step);
+    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_CANCEL, step, 0);
     if (entry != NULL && entry->value > point) {
         state->cursor = cursor;
         return NULL;
@@ -112,17 +115,17 @@ static uint32_t replay_cancel(void *opaque, const struct bz_cancel_candidate *ca
     return 0;
 }
 
-static bool replay_jump(void *opaque, uint32_t step) {
+static bool replay_retime(void *opaque, uint32_t step, uint32_t value) {
     struct bz_replay_state *state = opaque;
-    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_DELAY, step);
-    if (entry != NULL && entry->value != 1) {
-        diverge(state, entry, step);
+    const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_DELAY, step, value);
+    if (entry != NULL) {
+        note_made(state, entry);
     }
-    if (entry == NULL || entry->value != 1) {
-        return false;
-    }
-    note_made(state, entry);
-    return true;
+    return entry != NULL;
+}
+
+static bool replay_jump(void *state, uint32_t step) {
+    return replay_retime(state, step, BZ_CHOICE_LAG);
 }
 
 static bool is_draw_entry(const struct bz_choice *entry, enum bz_choice_kind kind,
@@ -184,7 +187,7 @@ bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
 
 #define REPLAYS                                                                                    \
     .reads_ready = true, .state_bytes = sizeof(struct bz_replay_state), .cancel_gap = bz_gap_none, \
-    .cancel = replay_cancel, .jump_gap = bz_gap_none
+    .cancel = replay_cancel, .jump_gap = bz_gap_none, .retime = replay_retime
 
 const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",

@@ -205,10 +205,33 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     if (is_jump) {
         judge->lag_ns += fits ? lag_ns : 0;
         judge->has_spun |= !fits;
-        note_choice(judge, (struct bz_choice){
-                               .kind = BZ_CHOICE_DELAY, .step = judge->step + 1, .value = 1});
+        note_choice(judge, (struct bz_choice){.kind = BZ_CHOICE_DELAY,
+                                              .step = judge->step + 1,
+                                              .value = BZ_CHOICE_LAG});
     }
     return is_jump;
+}
+
+bool bz_judge_retimes(struct bz_judge *judge) {
+    if (!bz_judge_is_newer(judge, BZ_OLDER_NEVER_RETIMES) || judge->overtime.is_on) {
+        return false;
+    }
+    judge->retimes = judge->retimes_step == judge->step + 1 ? judge->retimes + 1 : 0;
+    judge->retimes_step = judge->step + 1;
+    if (judge->jump_gap > 0) {
+        judge->jump_gap -= judge->jump_gap != BZ_GAP_NEVER;
+        return false;
+    }
+    const struct bz_strategy *strategy = judge->strategy;
+    uint32_t step = judge->step + 1, value = BZ_CHOICE_RETIME + judge->retimes;
+    bool is_moved = strategy->retime != NULL ? strategy->retime(judge->strategy_state, step, value)
+                                             : strategy->jump(judge->strategy_state, step);
+    judge->jump_gap = strategy->jump_gap(judge->strategy_state);
+    if (is_moved) {
+        note_choice(judge,
+                    (struct bz_choice){.kind = BZ_CHOICE_DELAY, .step = step, .value = value});
+    }
+    return is_moved;
 }
 
 bool bz_judge_is_newer(const struct bz_judge *judge, enum bz_older older) {

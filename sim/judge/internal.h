@@ -113,7 +113,9 @@ struct bz_judge {
     uint64_t lag_ns;     /* of all jumps so far */
     uint32_t point;      /* cancel points since step point_step - 1 */
     uint32_t point_step;
-    uint32_t picked;        /* calls of bz_judge_pick() */
+    uint32_t picked;  /* calls of bz_judge_pick() */
+    uint32_t retimes; /* asked since step retimes_step - 1, less 1 */
+    uint32_t retimes_step;
     uint32_t last_woken;    /* task; 0: none */
     uint32_t injected_step; /* the step of the last injected cancel; 0: none */
     bool has_spun;          /* a jump counted for no lag, because the program polls */

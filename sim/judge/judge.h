@@ -122,10 +122,11 @@ bool bz_oracle_ends_process(const char *name);
  * before it, so that a token of such a program repeats. */
 enum bz_older {
     BZ_OLDER_NOT = 0,
-    BZ_OLDER_PICKS_THE_FIRST = 1, /* bz_judge_pick() is 0 */
-    BZ_OLDER_WAKES_ON_TIME = 2,   /* order fifo: an idle loop never wakes late, and cancels from
+    BZ_OLDER_NEVER_RETIMES = 1,   /* bz_judge_retimes() is false */
+    BZ_OLDER_PICKS_THE_FIRST = 2, /* bz_judge_pick() is 0 */
+    BZ_OLDER_WAKES_ON_TIME = 3,   /* order fifo: an idle loop never wakes late, and cancels from
                                      outside come between turns alone */
-    BZ_OLDER_FAVOURS_NOTHING = 3, /* bz_judge_draw_favoured() is bz_judge_draw() */
+    BZ_OLDER_FAVOURS_NOTHING = 4, /* bz_judge_draw_favoured() is bz_judge_draw() */
 };
 
 /* All zeros is a valid configuration: portfolio, any order, no cancels. */
@@ -194,6 +195,10 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
  * clock stood still, it polls, and then any jump is allowed and does not count. Called before a
  * step while a timer is pending. */
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
+
+/* True if a timer comes at another moment of its instant than by default, as a real clock and a
+ * real selector allow: no step is slow. Called before a step. */
+bool bz_judge_retimes(struct bz_judge *judge);
 
 /* True if the run has the choices that programs of this level lack. */
 bool bz_judge_is_newer(const struct bz_judge *judge, enum bz_older older);

@@ -451,8 +451,10 @@ static const char *fill_draw(const struct bz_trace_choice *entry, struct bz_choi
 }
 
 static const char *fill_jump(const struct bz_trace_choice *entry, struct bz_choice *choice) {
-    if (entry->task != NULL || entry->n != BZ_TRACE_ABSENT || entry->value != 1) {
-        return "a clock jump has \"value\" 1 and no \"task\", \"n\" or \"bound\"; a drawn delay "
+    if (entry->task != NULL || entry->n != BZ_TRACE_ABSENT || entry->value == BZ_TRACE_ABSENT ||
+        entry->value < BZ_CHOICE_LAG || entry->value > UINT32_MAX) {
+        return "a clock jump has a \"value\", 1 or more, and no \"task\", \"n\" or \"bound\"; a "
+               "drawn delay "
                "has "
                "a \"label\"";
     }

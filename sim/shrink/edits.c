@@ -261,14 +261,14 @@ static uint32_t edits_cancel(void *state, const struct bz_cancel_candidate *cand
     return (uint32_t)answer;
 }
 
-static bool edits_jump(void *state, uint32_t step) {
+static bool edits_retime(void *state, uint32_t step, uint32_t value) {
     struct bz_board *board = *(struct bz_board **)state;
     uint64_t answer;
     struct bz_edit choice = {
         .kind = BZ_CHOICE_DELAY, .nth = board->jumps + 1, .value = board->jump_seen};
     bool is_answered = ask_script(board, (struct bz_edit_point){2, BZ_CHOICE_DELAY}, 2, &answer);
     if (board->source == BZ_EDIT_BY_TAPE) {
-        answer = bz_strategy_replay_strict.jump(&board->replay, step);
+        answer = bz_strategy_replay_strict.retime(&board->replay, step, value);
     } else if (is_free(board, step)) {
         answer = is_rare(board, BZ_CHOICE_DELAY);
     } else if (!is_answered) {
@@ -279,6 +279,10 @@ static bool edits_jump(void *state, uint32_t step) {
     board->jump_seen = answer == 0 ? board->jump_seen + 1 : 0;
     board->jumps += answer != 0;
     return answer != 0;
+}
+
+static bool edits_jump(void *state, uint32_t step) {
+    return edits_retime(state, step, BZ_CHOICE_LAG);
 }
 
 static uint64_t edits_draw(void *state, enum bz_choice_kind kind, const struct bz_draw *draw,
@@ -321,6 +325,7 @@ const struct bz_strategy bz_strategy_edits = {
     .cancel = edits_cancel,
     .jump_gap = bz_gap_none,
     .jump = edits_jump,
+    .retime = edits_retime,
     .draw = edits_draw,
 };
 

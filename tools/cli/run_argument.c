@@ -43,7 +43,8 @@ static bool repeats_as_once(struct bz_named_run *run, uint64_t seed, uint64_t di
                           !bz_token_split(&token, run->input, error, sizeof error) ||
                           (token.settings != NULL && strstr(token.settings, "max-lag=") != NULL);
     uint64_t lag_max_ns = run->program.lag_max_ns;
-    return repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_PICKS_THE_FIRST) ||
+    return repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_NEVER_RETIMES) ||
+           repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_PICKS_THE_FIRST) ||
            repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_WAKES_ON_TIME) ||
            repeats_with(run, seed, digest, lag_max_ns, BZ_OLDER_FAVOURS_NOTHING) ||
            (!may_have_bound &&

@@ -121,8 +121,9 @@ static void put_choice(const struct bz_explanation *explanation, const struct bz
                     edit->part == BZ_ROLE_STEP ? "" : ", with a timer or a callback");
     } else {
         uint64_t lag_ns = bz_trace_lag_before_ns(&explanation->trace, edit->step);
-        bz_text_add(text, "the step before takes %s",
-                    lag_ns > 0 ? bz_cli_time_text(lag_ns) : "until the next timer");
+        bz_text_add(text, "%s%s", lag_ns > 0 ? "the step before takes " : "",
+                    lag_ns > 0 ? bz_cli_time_text(lag_ns)
+                               : "a timer comes at another moment of its instant");
     }
 }
 

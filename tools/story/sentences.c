@@ -430,7 +430,8 @@ static void say_clock(struct bz_reader *reader) {
         if (choice->step > reader->step) {
             return;
         }
-        if (choice->step == reader->step && bz_is(choice->kind, "delay") && choice->label == NULL) {
+        if (choice->step == reader->step && bz_is(choice->kind, "delay") && choice->label == NULL &&
+            choice->value == 1) {
             reader->jump_line = say_lag(reader);
             reader->jump_ns = reader->event->time_ns;
             return;

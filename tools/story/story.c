@@ -204,8 +204,9 @@ static void read_event(struct bz_reader *reader, const struct bz_trace_event *ev
 static void count_deviations(struct bz_story *story) {
     for (size_t index = 0; index < story->trace->choice_count; index++) {
         const struct bz_trace_choice *choice = &story->trace->choices[index];
-        story->deviations += bz_is(choice->kind, "next");
-        story->jumps += bz_is(choice->kind, "delay") && choice->label == NULL;
+        bool moves_clock = bz_is(choice->kind, "delay") && choice->label == NULL;
+        story->deviations += bz_is(choice->kind, "next") || (moves_clock && choice->value > 1);
+        story->jumps += moves_clock && choice->value == 1;
     }
     story->lag_ns = bz_trace_lag_ns(story->trace);
 }

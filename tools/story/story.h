@@ -80,7 +80,7 @@ struct bz_story {
     struct bz_ledger ledger; /* after the last event */
     uint32_t injected;       /* cancels of the schedule, those that came too late included */
     uint32_t own_cancels;    /* the same: that the program asked for, its timeouts among them */
-    uint32_t deviations;     /* handles that are not the oldest that is ready */
+    uint32_t deviations;     /* handles out of turn, and timers at another moment */
     uint32_t jumps;          /* of the clock to a timer, although work is ready: slow steps ... */
     uint64_t lag_ns;         /* ... and how long they take, in sum */
 };

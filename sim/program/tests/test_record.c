@@ -353,7 +353,7 @@ Test(record, choices_that_make_no_sense) {
         {.kind = "data", .n = 1, .bound = 8, .value = 1},
         {.kind = "data", .n = no, .bound = 8, .value = 1, .label = "l"},
         {.kind = "data", .n = 1, .bound = no, .value = 1, .label = "l"},
-        {.kind = "delay", .n = no, .bound = no, .value = 2},
+        {.kind = "delay", .n = no, .bound = no, .value = 0},
         {.kind = "delay", .n = no, .bound = no, .value = 1, .task = "worker-1"},
         {.kind = "delay", .n = 1, .bound = 0, .value = 0, .label = "l"},
     };

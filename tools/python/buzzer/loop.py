@@ -139,6 +139,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._old_hooks = None
         self._modules = []  # whose `set` is another one in a run
         self._signal_handlers = {}
+        self._idle = []  # futures of those who wait until nothing else can run
         self._test = None  # of a suite
         self._targets = None  # of a suite: matches coroutines into whose tasks cancels are injected
         if self._root is not self:
@@ -448,6 +449,12 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         if self._root is self:
             self._refuse("stop(): the loop is Buzzer's")
         self._stopping = True
+
+    def _wake_idle(self):
+        idle, self._idle = self._idle, []
+        for future in idle:
+            if not future.done():
+                future.set_result(None)
 
     def _timer_handle_cancelled(self, handle):
         pass

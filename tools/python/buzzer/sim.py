@@ -1,4 +1,6 @@
 """The argument of a test: its view of the simulation."""
+import asyncio
+import math
 import operator
 import sys
 
@@ -39,6 +41,21 @@ class Sim:
         task = self._loop.create_task(coro, name=name)
         self._loop._set_helper(task.number)
         return task
+
+    async def sleep_until_idle(self):
+        """Returns when nothing else can run before time passes, or something comes from outside."""
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+        loop._idle.append(future)
+        loop._awaits_idle = True
+        await future
+
+    async def advance(self, seconds):
+        """The clock goes on by so much: timers fire in order, and what can run then does."""
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"time goes on by 0 seconds or more, not by {seconds!r}")
+        await asyncio.sleep(seconds)
+        await self.sleep_until_idle()
 
     def check(self, condition, message):
         if not condition:

@@ -16,6 +16,7 @@ void bz_py_handle_drop(struct bz_py_handle *handle) {
 static void handle_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     bz_py_handle_drop((struct bz_py_handle *)self);
+    Py_XDECREF(((struct bz_py_handle *)self)->when);
     PyObject_Free(self);
     Py_DECREF(type);
 }

@@ -283,13 +283,13 @@ static PyObject *loop_can_go_on(PyObject *self, void *closure) {
 
 static PyObject *loop_now_ns(PyObject *self, void *closure) {
     (void)closure;
-    ((struct bz_py_loop *)self)->readings++;
+    bz_py_timers_read((struct bz_py_loop *)self);
     return PyLong_FromUnsignedLongLong(((struct bz_py_loop *)self)->root->now_ns);
 }
 
 static PyObject *loop_time(PyObject *self, PyObject *unused) {
     (void)unused;
-    ((struct bz_py_loop *)self)->readings++;
+    bz_py_timers_read((struct bz_py_loop *)self);
     return PyFloat_FromDouble((double)((struct bz_py_loop *)self)->root->now_ns / 1e9);
 }
 
@@ -421,6 +421,7 @@ static PyMemberDef loop_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, weakrefs), READONLY, NULL},
     {"_root", T_OBJECT, offsetof(struct bz_py_loop, root), READONLY, NULL},
     {"_stopping", T_BOOL, offsetof(struct bz_py_loop, is_stopping), 0, NULL},
+    {"_awaits_idle", T_BOOL, offsetof(struct bz_py_loop, awaits_idle), 0, NULL},
     {"_closed", T_BOOL, offsetof(struct bz_py_loop, is_closed), READONLY, NULL},
     {0},
 };

@@ -14,14 +14,15 @@ struct bz_py_handle *bz_py_ready_take(struct bz_py_loop *loop, uint32_t index);
 void bz_py_ready_drop_cancelled(struct bz_py_loop *loop);
 /* The first timer, which at the begin of a turn is none that was cancelled; NULL: none. */
 struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop);
-/* The timers whose time has come. False with an exception. */
-bool bz_py_ready_add_due(struct bz_py_loop *loop);
+/* The timers whose time has come; `is_sure`: the first one has. False with an exception. */
+bool bz_py_ready_add_due(struct bz_py_loop *loop, bool is_sure);
 /* Order fifo, at the begin of a turn: what has arrived from outside. `is_idle`: nothing else can
  * run, so something arrives. False with an exception. */
 bool bz_py_ready_add_outside(struct bz_py_loop *loop, bool is_idle);
 
 /* call_soon(callback, *args, context=None),
- * _call_at_ns(when_ns, when_s, callback, *args, context=None) */
+ * _call_at_ns(when_ns, when, callback, *args, context=None): in nanoseconds, and as the program has
+ * it. */
 PyObject *bz_py_call_soon(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
 /* _call_outside(callback, *args, context=None): an event from outside of the loop, such as that
  * bytes have arrived. It comes at a moment that the strategy chooses. */

@@ -37,9 +37,13 @@ struct bz_py_handle {
     struct bz_ready name;
     int64_t when_ns;
     double when_s;    /* as the program has said it */
+    PyObject *when;   /* the same; NULL: it is no timer */
     uint64_t reading; /* of the clock, from which when_ns was made: see timers.c */
+    uint64_t origin;  /* the reading behind the timer that had brought the clock there */
     uint8_t turns;    /* order fifo, from outside: of the loop, before it arrives */
     bool is_timer;
+    bool is_ahead; /* it was armed before its time */
+    bool is_outside;
     bool is_armed; /* among the timers */
     bool is_cancelled;
     bool is_running;
@@ -47,6 +51,8 @@ struct bz_py_handle {
 };
 
 #define BZ_PY_REFUSAL_BYTES 256u
+
+enum bz_py_answer { BZ_PY_UNASKED, BZ_PY_NO, BZ_PY_YES };
 
 /* The counts of a task's handles; 0 stands for the loop. */
 struct bz_py_owner {
@@ -79,7 +85,11 @@ struct bz_py_loop {
     uint32_t cancelled_timers; /* in the heap, as asyncio counts them */
     uint64_t now_ns;
     uint64_t readings; /* of the clock, by the program */
-    PyObject **tasks;  /* by number - 1; NULL: done */
+    /* Of the time that the clock shows since instant_ns: the origin of the timers that fired (0:
+     * none), the last reading before them, and the origin of the last reading. */
+    uint64_t instant_ns, origin, own_origin, read_origin;
+    enum bz_py_answer is_prompt, is_coarse; /* of the root: see timers.c */
+    PyObject **tasks;                       /* by number - 1; NULL: done */
     struct bz_py_owner *owners;
     uint32_t task_count;
     uint32_t task_capacity;
@@ -92,6 +102,7 @@ struct bz_py_loop {
     bool is_random_drawn; /* the state of the module random */
     bool has_cancelled;   /* perhaps: a handle in `ready` was cancelled */
     bool is_debugged;
+    bool awaits_idle; /* a task waits until nothing else can run */
     bool is_fifo;
     bool is_outside_past;
     bool is_over;
@@ -234,6 +245,13 @@ static inline bool bz_py_is_nan(int64_t when_ns) {
     return when_ns < INT64_MIN / 2;
 }
 
+/* A reading of the clock by the program. */
+void bz_py_timers_read(struct bz_py_loop *loop);
+/* The clock has come to the time of the first timer. */
+void bz_py_timers_choose_clock(struct bz_py_loop *loop);
+/* Order fifo: the timer is due. True if it fires in a later turn than `before`, which fires in this
+ * one; NULL: none does. */
+bool bz_py_timers_split(const struct bz_py_handle *timer, const struct bz_py_handle *before);
 bool bz_py_timers_push(struct bz_py_loop *loop, struct bz_py_handle *handle);
 /* The first of at least one; the caller owns it. */
 struct bz_py_handle *bz_py_timers_pop(struct bz_py_loop *loop);

@@ -5,6 +5,7 @@
  * A function of the interpreter is replaced in its definition, so that those who imported it before
  * are also pinned. Between runs everything is as it was. */
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/python/native/native.h"
@@ -20,8 +21,9 @@ typedef PyObject *(*named_function)(PyObject *, PyObject *const *, Py_ssize_t, P
 #define NAMED(function) ((named_function)(void (*)(void))(function))
 
 /* The functions that were there before. */
-static PyCFunction real_sleep, real_localtime, real_gmtime, real_utcnow, real_urandom, real_random,
-    real_bits, real_now, real_exit, real_seed, real_kill, real_start;
+static PyCFunction real_sleep, real_localtime, real_gmtime, real_ctime, real_asctime, real_strftime,
+    real_clock, real_clock_ns, real_utcnow, real_urandom, real_random, real_bits, real_now,
+    real_exit, real_seed, real_kill, real_start;
 static PyCFunctionWithKeywords real_start_joinable, real_acquire;
 
 static bool is_pinned(void) {
@@ -61,25 +63,73 @@ PIN(process_ns, PyLong_FromUnsignedLongLong(busy_ns()))
 PIN(thread, PyFloat_FromDouble((double)busy_ns() / 1e9))
 PIN(thread_ns, PyLong_FromUnsignedLongLong(busy_ns()))
 
-/* gmtime() and localtime() of now. */
-static PyObject *date_of(PyCFunction real, PyObject *self, PyObject *args) {
-    if (bz_py_current == NULL || PyTuple_GET_SIZE(args) > 0) {
+/* Functions of a time, which is now where it is left out: behind so many arguments, as seconds or
+ * as a date. */
+static PyObject *with_now(PyCFunction real, PyObject *self, PyObject *args, Py_ssize_t place,
+                          bool is_date) {
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    bool is_none = count == place + 1 && !is_date && PyTuple_GET_ITEM(args, place) == Py_None;
+    if (bz_py_current == NULL || (count != place && !is_none)) {
         return real(self, args);
     }
-    PyObject *now = seconds(EPOCH_S);
-    PyObject *all = now == NULL ? NULL : PyTuple_Pack(1, now);
-    PyObject *date = all == NULL ? NULL : real(self, all);
+    PyObject *none = is_date ? PyTuple_New(0) : NULL;
+    PyObject *now = none != NULL ? with_now(real_localtime, self, none, 0, false)
+                    : is_date    ? NULL
+                                 : seconds(EPOCH_S);
+    PyObject *head = now == NULL ? NULL : PyTuple_GetSlice(args, 0, place);
+    PyObject *tail = head == NULL ? NULL : PyTuple_Pack(1, now);
+    PyObject *all = tail == NULL ? NULL : PySequence_Concat(head, tail);
+    PyObject *result = all == NULL ? NULL : real(self, all);
+    Py_XDECREF(none);
     Py_XDECREF(now);
+    Py_XDECREF(head);
+    Py_XDECREF(tail);
     Py_XDECREF(all);
-    return date;
+    return result;
 }
 
-static PyObject *pinned_localtime(PyObject *self, PyObject *args) {
-    return date_of(real_localtime, self, args);
+#define PIN_NOW(name, place, is_date)                                                              \
+    static PyObject *pinned_##name(PyObject *self, PyObject *args) {                               \
+        return with_now(real_##name, self, args, place, is_date);                                  \
+    }
+PIN_NOW(localtime, 0, false)
+PIN_NOW(gmtime, 0, false)
+PIN_NOW(ctime, 0, false)
+PIN_NOW(asctime, 0, true)
+PIN_NOW(strftime, 1, true)
+
+/* The time of a clock of the system; false: it is not pinned. */
+static bool read_clock(long clock, uint64_t *ns) {
+    bool is_date = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
+    bool is_busy = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+    *ns = is_busy ? busy_ns()
+                  : bz_py_current->now_ns + (is_date ? EPOCH_S * UINT64_C(1000000000) : 0);
+    return is_date || is_busy || clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
+           clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME;
 }
 
-static PyObject *pinned_gmtime(PyObject *self, PyObject *args) {
-    return date_of(real_gmtime, self, args);
+/* clock_gettime() and clock_gettime_ns(): of a tuple, since 3.13 of its item. */
+static PyObject *clock_of(PyCFunction real, PyObject *self, PyObject *arg, bool is_ns) {
+    PyObject *number = !PyTuple_Check(arg)          ? arg
+                       : PyTuple_GET_SIZE(arg) == 1 ? PyTuple_GET_ITEM(arg, 0)
+                                                    : NULL;
+    long clock = number != NULL && PyLong_Check(number) ? PyLong_AsLong(number) : -1;
+    uint64_t ns;
+    PyErr_Clear(); /* then the real one says so */
+    if (bz_py_current == NULL || !read_clock(clock, &ns)) {
+        return real(self, arg);
+    }
+    return is_ns
+               ? PyLong_FromUnsignedLongLong(ns)
+               : PyFloat_FromDouble((double)(ns / 1000000000u) + (double)(ns % 1000000000u) / 1e9);
+}
+
+static PyObject *pinned_clock(PyObject *self, PyObject *arg) {
+    return clock_of(real_clock, self, arg, false);
+}
+
+static PyObject *pinned_clock_ns(PyObject *self, PyObject *arg) {
+    return clock_of(real_clock_ns, self, arg, true);
 }
 
 static PyObject *pinned_utcnow(PyObject *type, PyObject *args) {
@@ -324,6 +374,13 @@ static const struct pin {
     {"time", NULL, "thread_time_ns", METH_NOARGS, pinned_thread_ns, &real_thread_ns},
     {"time", NULL, "localtime", METH_VARARGS, pinned_localtime, &real_localtime},
     {"time", NULL, "gmtime", METH_VARARGS, pinned_gmtime, &real_gmtime},
+    {"time", NULL, "ctime", METH_VARARGS, pinned_ctime, &real_ctime},
+    {"time", NULL, "asctime", METH_VARARGS, pinned_asctime, &real_asctime},
+    {"time", NULL, "strftime", METH_VARARGS, pinned_strftime, &real_strftime},
+    {"time", NULL, "clock_gettime", METH_VARARGS, pinned_clock, &real_clock},
+    {"time", NULL, "clock_gettime", METH_O, pinned_clock, &real_clock},
+    {"time", NULL, "clock_gettime_ns", METH_VARARGS, pinned_clock_ns, &real_clock_ns},
+    {"time", NULL, "clock_gettime_ns", METH_O, pinned_clock_ns, &real_clock_ns},
     {"time", NULL, "sleep", METH_O, pinned_sleep, &real_sleep},
     {"_datetime", "datetime", "utcnow", METH_NOARGS | METH_CLASS, pinned_utcnow, &real_utcnow},
     {"_datetime", "datetime", "now", METH_FASTCALL | METH_KEYWORDS | METH_CLASS, PLAIN(pinned_now),

@@ -55,10 +55,15 @@ struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop) {
     return loop->heap_count == 0 ? NULL : loop->heap[0];
 }
 
-bool bz_py_ready_add_due(struct bz_py_loop *loop) {
+bool bz_py_ready_add_due(struct bz_py_loop *loop, bool is_sure) {
     struct bz_py_handle *timer;
+    const struct bz_py_handle *before = NULL;
     while ((timer = bz_py_ready_timer(loop)) != NULL &&
            timer->when_ns <= (int64_t)loop->root->now_ns) {
+        if (loop->is_fifo && (before != NULL || !is_sure) && bz_py_timers_split(timer, before)) {
+            break;
+        }
+        before = timer;
         bool is_cancelled = timer->is_cancelled;
         loop->cancelled_timers -= is_cancelled;
         bool is_queued = bz_py_ready_push(loop, bz_py_timers_pop(loop));
@@ -227,6 +232,7 @@ static bool outside_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
 struct moment {
     int64_t ns;
     double s;
+    PyObject *object;
 };
 
 /* A new handle at the end of the ready queue, among the timers, or from outside. */
@@ -238,9 +244,13 @@ static PyObject *add(struct bz_py_loop *loop, PyObject *callback, PyObject *cons
         return NULL;
     }
     handle->is_timer = when != NULL;
-    handle->when_ns = when == NULL ? 0 : when->ns;
-    handle->when_s = when == NULL ? 0 : when->s;
-    handle->reading = loop->readings;
+    handle->is_outside = is_outside;
+    if (when != NULL) {
+        handle->when_ns = when->ns;
+        handle->when_s = when->s;
+        handle->when = when->object;
+        Py_INCREF(handle->when);
+    }
     if (loop->is_closed) {
         PyErr_SetString(PyExc_RuntimeError, "Event loop is closed");
         Py_DECREF(handle);
@@ -323,7 +333,8 @@ PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t cou
     struct bz_py_loop *loop = (struct bz_py_loop *)self;
     PyObject *callback = count < 3 ? NULL : args[2];
     PyObject *context = NULL;
-    struct moment when = {.ns = count < 2 ? 0 : PyLong_AsLongLong(args[0])};
+    struct moment when = {.ns = count < 2 ? 0 : PyLong_AsLongLong(args[0]),
+                          .object = count < 2 ? NULL : args[1]};
     when.s = count < 2 || PyErr_Occurred() ? 0 : PyFloat_AsDouble(args[1]);
     if (PyErr_Occurred() || !take_names(args + count, names, &callback, &context) ||
         is_refused(loop, callback, "call_at")) {

@@ -10,6 +10,7 @@ static PyObject *gathering_type; /* what asyncio.gather() waits for */
 #define STEPS_AFTER_MAX 1000u
 /* Of these, the garbage is collected each time. */
 #define STEPS_PER_COLLECTION 8192u
+#define ROUNDED_NS 999999u
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
@@ -271,10 +272,38 @@ static bool strike(struct bz_py_loop *loop) {
     return true;
 }
 
+static bool timer_is_due(const struct bz_py_loop *loop) {
+    const struct bz_py_handle *timer = bz_py_ready_timer(loop);
+    return timer != NULL && timer->when_ns <= (int64_t)loop->root->now_ns;
+}
+
+/* If what is left waits for time or for the outside, those who wait for that may go on. False: none
+ * does. */
+static bool wake_idle(struct bz_py_loop *loop) {
+    if (!loop->awaits_idle) {
+        return false;
+    }
+    bz_py_timers_sweep(loop);
+    bool is_busy = timer_is_due(loop);
+    for (uint32_t index = 0; index < loop->count && !is_busy; index++) {
+        is_busy = !loop->ready[index]->is_outside;
+    }
+    if (is_busy) {
+        return false;
+    }
+    loop->awaits_idle = false;
+    PyObject *wakes = PyObject_GetAttrString((PyObject *)loop, "_wake_idle");
+    PyObject *handle = wakes == NULL ? NULL : bz_py_call_soon((PyObject *)loop, &wakes, 1, NULL);
+    Py_XDECREF(wakes);
+    Py_XDECREF(handle);
+    return handle != NULL;
+}
+
 static void set_clock(struct bz_py_loop *loop, uint64_t now_ns) {
     if (now_ns > loop->root->now_ns) {
         loop->root->now_ns = now_ns;
         bz_judge_clock(loop->judge, now_ns);
+        bz_py_timers_choose_clock(loop);
     }
 }
 
@@ -311,20 +340,35 @@ static bool advance_clock(struct bz_py_loop *loop) {
     return true;
 }
 
+/* An idle loop waits in a selector, which rounds up to milliseconds: then more timers are due.
+ * False: none is, of those that may be. */
+static bool wake(struct bz_py_loop *loop) {
+    uint64_t until_ns = loop->root->now_ns + ROUNDED_NS, when_ns;
+    (void)bz_py_ready_add_due(loop, true);
+    while (find_time(loop, &when_ns) && when_ns > loop->root->now_ns && when_ns <= until_ns) {
+        if (!bz_judge_retimes(loop->judge)) {
+            return false;
+        }
+        set_clock(loop, when_ns);
+        (void)bz_py_ready_add_due(loop, true);
+    }
+    return true;
+}
+
 /* Order any: a cancel, a timer, the end. False: no handle runs now. */
 static bool prepare_any(struct bz_py_loop *loop) {
     if (strike(loop)) {
         return false;
     }
     bz_py_ready_drop_cancelled(loop);
-    if (bz_py_ready_timer(loop) != NULL) {
+    if (!wake_idle(loop) && bz_py_ready_timer(loop) != NULL) {
         bz_py_timers_sweep(loop);
         if (loop->count > 0) {
             jump_clock(loop);
-        } else {
-            (void)advance_clock(loop);
+        } else if (advance_clock(loop)) {
+            (void)wake(loop);
         }
-        (void)bz_py_ready_add_due(loop);
+        (void)bz_py_ready_add_due(loop, true);
     }
     loop->is_over = loop->count == 0;
     return loop->count > 0;
@@ -338,28 +382,30 @@ static bool is_newer(const struct bz_py_loop *loop) {
     return bz_judge_is_newer(loop->judge, BZ_OLDER_WAKES_ON_TIME);
 }
 
-static bool timer_is_due(const struct bz_py_loop *loop) {
-    const struct bz_py_handle *timer = bz_py_ready_timer(loop);
-    return timer != NULL && timer->when_ns <= (int64_t)loop->root->now_ns;
-}
-
 static bool begin_turn(struct bz_py_loop *loop) {
     bz_py_timers_sweep(loop);
+    (void)wake_idle(loop);
     bool waits_outside = loop->outside_count > 0;
     if (loop->count == 0 && (waits_outside || bz_py_ready_timer(loop) != NULL) && strike(loop)) {
         return false;
     }
-    if (loop->count > 0 || waits_outside) {
-        jump_clock(loop);
-    } else if (!advance_clock(loop)) {
+    bool is_idle = loop->count == 0 && !waits_outside;
+    if (is_idle && !advance_clock(loop)) {
         loop->is_over = true;
         return false;
-    } else if (is_newer(loop)) { /* the selector may return late */
-        (void)bz_py_ready_add_due(loop);
+    }
+    bool may_jump =
+        !is_idle ||
+        ((wake(loop) || !bz_judge_is_newer(loop->judge, BZ_OLDER_NEVER_RETIMES)) && is_newer(loop));
+    uint64_t was_ns = loop->root->now_ns;
+    if (may_jump) { /* an idle loop may wake even later */
         jump_clock(loop);
     }
+    bool has_moved = loop->root->now_ns > was_ns;
     (void)bz_py_ready_add_outside(loop, loop->count == 0 && !timer_is_due(loop));
-    (void)bz_py_ready_add_due(loop);
+    if (!is_idle || has_moved) {
+        (void)bz_py_ready_add_due(loop, has_moved || loop->count == 0);
+    }
     loop->turn_left = loop->count;
     loop->is_outside_past = false;
     return true;

@@ -367,6 +367,13 @@ def check_clock(now_s):
     assert datetime.datetime.now(datetime.timezone.utc).timestamp() == 1_000_000_000 + now_s
     assert datetime.datetime.now(tz=datetime.timezone.utc).second == 40 + now_s
     assert datetime.date.today().year == 2001 and time.gmtime().tm_year == 2001
+    assert time.clock_gettime(time.CLOCK_REALTIME) == 1_000_000_000 + now_s
+    assert time.clock_gettime_ns(time.CLOCK_MONOTONIC) == now_s * 10**9
+    assert time.clock_gettime_ns(time.CLOCK_PROCESS_CPUTIME_ID) < 10**8
+    assert time.localtime(None) == time.localtime() == time.localtime(1_000_000_000 + now_s)
+    assert time.strftime("%Y %S") == f"2001 {40 + now_s}"
+    assert time.strftime("%Y", time.gmtime(0)) == "1970" and time.gmtime(0).tm_year == 1970
+    assert time.ctime() == time.asctime() == time.ctime(None) == time.ctime(time.time())
 
 
 @expect(PASSES)
