@@ -112,6 +112,21 @@ def _nanoseconds(seconds):
     return max(-NEVER_NS, min(NEVER_NS, whole))
 
 
+class _Followed(_native.Task):
+    """A task that the program makes itself, of asyncio.Task or of a class of its own."""
+
+    def __init__(self, coro, *, loop=None, name=None, **more):
+        loop = asyncio.get_running_loop() if loop is None else loop
+        if isinstance(loop, Loop):
+            given, loop._given_name = loop._given_name, None
+            name = loop._name_of_task(given if name is None else name)
+        super().__init__(coro, loop=loop, name=name, **more)
+        loop._admit(self, coro)
+
+
+_classes = {asyncio.Task: _Followed}  # of tasks in a run, by the class of the program
+
+
 class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEventLoop):
     slow_callback_duration = 0.1  # for those who set it: no step takes any time
     # For methods of asyncio's loop, as _closed and _stopping are:
@@ -127,7 +142,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         self._handler = None
         self._numbers = itertools.count(1)
         self._workers = itertools.count(1)  # in executors
-        self._is_eager = False  # tasks make their first step at once
+        self._task_factory = self._given_name = None
         self._gone_on = {}  # number of a task: where it waited after it was cancelled
         self._swallowers = {}  # number of a task: what swallows each of its CancelledErrors
         self._catchers = {}  # number of a task: the frame that caught it
@@ -337,26 +352,53 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     def create_task(self, coro, *, name=None, **others):
         for other in sorted(others.keys() - _MORE_NAMES):
             raise TypeError(f"Loop.create_task() got an unexpected keyword argument '{other}'")
+        self._check_closed()
+        if self._task_factory not in (None, _EAGER):
+            return self._create_by_factory(coro, name, others)
         context = others.get("context")
         more = {} if context is None else {"context": context}
-        self._check_closed()
         is_eager = others.get("eager_start")
-        if self._is_eager if is_eager is None else is_eager:
+        if self._task_factory is not None if is_eager is None else is_eager:
             more["eager_start"] = True
+        task = _native.Task(coro, loop=self, name=self._name_of_task(name), **more)
+        self._admit(task, coro)
+        return task
+
+    def _name_of_task(self, name):
         head = "task" if self._root is self else "Task"
-        name = f"{head}-{next(self._numbers)}" if name is None else str(name)
+        return f"{head}-{next(self._numbers)}" if name is None else str(name)
+
+    def _admit(self, task, coro):
+        """A task has been created."""
         spawns, self._spawns = self._spawns, False
         if self._root is not self and self.is_running():
             name_of = getattr(coro, "__qualname__", "")
             spawns = self._targets is None or self._targets(name_of) is not None
-        task = _native.Task(coro, loop=self, name=name, **more)
         if not spawns:
             self._protect(task.number)
         if self._helps:
             self._set_helper(task.number)
         if self._root is not self and not self.is_running():
             self._root._main = task.number
+
+    def _create_by_factory(self, coro, name, others):
+        self._given_name = name
+        task = super().create_task(coro, name=name, **others)
+        if not isinstance(task, _native.Task) or task.number == 0:
+            self._refuse(f"a task factory that returns {type(task).__name__}: Buzzer can follow "
+                         "asyncio.Task and its subclasses, which call its __init__()")
         return task
+
+    def _class_for(self, kind):
+        """The class of the tasks that the program makes of its own class."""
+        if kind not in _classes:
+            try:
+                _classes[kind] = type(kind)(kind.__name__, (kind, _Followed),
+                                            {"__module__": kind.__module__})
+            except TypeError as error:
+                self._refuse(f"the class of tasks {kind.__name__}, which Buzzer cannot follow: "
+                             f"{error}")
+        return _classes[kind]
 
     def call_later(self, delay, callback, *args, context=None):
         return self._call_at_ns(self.now_ns + _nanoseconds(delay), self.now_ns / 1e9 + delay,
@@ -403,17 +445,6 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         if handler is not None and not callable(handler):
             raise TypeError(f"A callable object or None is expected, got {handler!r}")
         self._handler = handler
-
-    def get_task_factory(self):
-        return _EAGER if self._is_eager else None
-
-    def set_task_factory(self, factory):
-        if factory is not None and not callable(factory):
-            raise TypeError("task factory must be a callable or None")
-        if factory is not None and factory is not _EAGER:
-            self._refuse("a task factory: Buzzer can follow only the tasks that its loop creates; "
-                         "of factories, it knows asyncio.eager_task_factory")
-        self._is_eager = factory is not None
 
     def is_running(self):
         return asyncio._get_running_loop() is self

@@ -199,12 +199,12 @@ static void name_step(struct bz_py_loop *loop, struct bz_py_handle *handle, PyOb
 static bool name_handle(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     PyObject *task;
     if (!handle->is_timer && is_step(handle->callback, &task)) {
-        if (task != NULL) {
+        if (task != NULL && bz_py_task_of(task)->number != 0) {
             name_step(loop, handle, task);
             return true;
         }
-        bz_py_loop_refuse(loop, "a task that the loop did not create, which Buzzer cannot follow: "
-                                "use asyncio.create_task(), not the class Task");
+        bz_py_loop_refuse(loop, "a task that Buzzer cannot follow, because its class is not "
+                                "asyncio.Task: use asyncio.create_task()");
         return false;
     }
     uint32_t owner = bz_judge_running(loop->judge);

@@ -156,6 +156,39 @@ static Py_hash_t task_hash(PyObject *self) {
     return (Py_hash_t)bz_py_task_of(self)->number;
 }
 
+/* In a run, asyncio.Task(...) makes one of Buzzer's tasks, and a subclass one that is both. */
+static PyObject *task_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    PyObject *loop = kwargs == NULL ? NULL : PyDict_GetItemString(kwargs, "loop");
+    bool is_foreign = loop != NULL && loop != Py_None && !PyObject_TypeCheck(loop, bz_py_loop_type);
+    if (bz_py_current == NULL || bz_py_current->judge == NULL || is_foreign ||
+        PyType_IsSubtype(type, bz_py_task_type)) {
+        return PyType_GenericNew(type, args, kwargs);
+    }
+    PyObject *followed =
+        PyObject_CallMethod((PyObject *)bz_py_current, "_class_for", "O", (PyObject *)type);
+    PyObject *self =
+        followed == NULL ? NULL : PyType_GenericNew((PyTypeObject *)followed, args, kwargs);
+    Py_XDECREF(followed);
+    return self;
+}
+
+/* Classes that were made before, too. False with an exception. */
+static bool hook_new(PyTypeObject *type) {
+    if (type == bz_py_task_type) {
+        return true;
+    }
+    if (type->tp_new == PyType_GenericNew) {
+        type->tp_new = task_new;
+    }
+    PyObject *list = PyObject_CallMethod((PyObject *)type, "__subclasses__", NULL);
+    bool is_ok = list != NULL;
+    for (Py_ssize_t index = 0; is_ok && index < PyList_GET_SIZE(list); index++) {
+        is_ok = hook_new((PyTypeObject *)PyList_GET_ITEM(list, index));
+    }
+    Py_XDECREF(list);
+    return is_ok;
+}
+
 static PyMethodDef methods[] = {
     {"cancel", (PyCFunction)(void (*)(void))task_cancel, METH_VARARGS | METH_KEYWORDS, NULL},
     {"uncancel", task_uncancel, METH_VARARGS, NULL},
@@ -195,6 +228,6 @@ bool bz_py_task_init(PyObject *module) {
     PyObject *bases = PyTuple_Pack(1, base);
     bz_py_task_type = bases == NULL ? NULL : (PyTypeObject *)PyType_FromSpecWithBases(&spec, bases);
     Py_XDECREF(bases);
-    return bz_py_task_type != NULL &&
+    return bz_py_task_type != NULL && hook_new(base) &&
            PyModule_AddObjectRef(module, "Task", (PyObject *)bz_py_task_type) == 0;
 }

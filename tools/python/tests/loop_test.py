@@ -278,23 +278,9 @@ async def starts_process(sim):
     subprocess.run(["true"], check=True)
 
 
-@expect(REFUSED, "use asyncio.create_task()", "in makes_task)")
-async def makes_task(sim):
-    coro = tick(1)
-    try:
-        asyncio.Task(coro)
-    finally:
-        coro.close()
-
-
 @expect(REFUSED, "use asyncio.create_task()", "in makes_slow_task)")
 async def makes_slow_task(sim):
     asyncio.tasks._PyTask(tick(1))
-
-
-@expect(REFUSED, "a task factory", "in sets_factory)")
-async def sets_factory(sim):
-    asyncio.get_running_loop().set_task_factory(lambda loop, coro: None)
 
 
 @expect(REFUSED, "an eager task", only=sys.version_info >= (3, 14))

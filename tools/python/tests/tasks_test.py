@@ -233,6 +233,110 @@ EAGER = '''
 '''
 
 
+OWN_TASKS = '''
+    import asyncio
+
+    import buzzer
+
+
+    async def tick(delay):
+        while True:
+            await asyncio.sleep(delay)
+
+
+    class OwnTask(asyncio.Task):
+        """Of a program: made before a run begins."""
+        cancels = 0
+
+        def __init__(self, coro, *, loop=None, **more):
+            super().__init__(coro, loop=loop, **more)
+            self.mark = "own"
+
+        def cancel(self, *args, **kwargs):
+            self.cancels += 1
+            return super().cancel(*args, **kwargs)
+
+
+    @buzzer.test(runs=5, cancel="none")
+    async def makes_tasks(sim):
+        loop = asyncio.get_running_loop()
+        first, second = asyncio.Task(asyncio.sleep(1)), asyncio.Task(tick(1), loop=loop, name="second")
+        own = OwnTask(tick(1), loop=loop, name="own")
+        assert isinstance(own, OwnTask) and own.mark == "own" and type(own).__name__ == "OwnTask"
+        assert second.get_name() == "second" and own in asyncio.all_tasks()
+        numbers = [task.number for task in (first, second, own)]
+        assert list({own, first, second}) == [first, second, own] and numbers == sorted(numbers)
+        await first
+        for task in (second, own):
+            task.cancel()
+        await asyncio.wait([second, own])
+        assert own.cancelled() and own.cancels == 1
+
+
+    @buzzer.test(runs=5, cancel="none")
+    async def sets_factory(sim):
+        loop = asyncio.get_running_loop()
+
+        async def wrapped(coro):
+            return await coro
+
+        def factory(loop, coro, **more):
+            return OwnTask(wrapped(coro), loop=loop, **more)
+        loop.set_task_factory(factory)
+        assert loop.get_task_factory() is factory
+        task = asyncio.create_task(asyncio.sleep(1, "slept"), name="named")
+        spawned = sim.spawn(None, asyncio.sleep(1), name="spawned")
+        assert type(task).__name__ == "OwnTask" and task.get_name() == "named"
+        assert await task == "slept"
+        await asyncio.wait([spawned])
+        loop.set_task_factory(None)
+        assert type(asyncio.create_task(asyncio.sleep(0))).__name__ == "Task"
+
+
+    @buzzer.test(runs=5, cancel="none")
+    async def needs_tasks(sim):
+        asyncio.get_running_loop().set_task_factory(lambda loop, coro: coro.close())
+        asyncio.create_task(asyncio.sleep(0))
+
+
+    class NoInit(asyncio.Task):
+        def __init__(self, coro, loop):
+            asyncio.Task.__init__(self, coro, loop=loop)
+
+
+    @buzzer.test(runs=5, cancel="none")
+    async def passes_over(sim):
+        NoInit(asyncio.sleep(0), asyncio.get_running_loop())
+
+
+    @buzzer.test(runs=5, cancel="none")
+    async def makes_eager_tasks(sim):
+        asyncio.get_running_loop().set_task_factory(asyncio.create_eager_task_factory(OwnTask))
+        log = []
+
+        async def run(name):
+            log.append(name)
+            await asyncio.sleep(1)
+            log.append(name)
+        task = asyncio.create_task(run("a"), name="a")
+        assert log == ["a"] and task.mark == "own"
+        await task
+
+
+    @buzzer.test(runs=200, no_shrink=True)
+    async def test_factory(sim):
+        lock = sim.watch(asyncio.Lock())
+
+        async def forgets():
+            await lock.acquire()
+            await asyncio.sleep(0)
+            lock.release()
+        loop = asyncio.get_running_loop()
+        loop.set_task_factory(lambda loop, coro, **more: OwnTask(coro, loop=loop, **more))
+        await asyncio.wait([sim.spawn(None, forgets(), name=name) for name in ("own-1", "own-2")])
+'''
+
+
 class Tasks(support.Case):
     @unittest.skipIf(sys.version_info < (3, 11), "no Task.uncancel(): nothing says what is meant")
     def test_swallowed_cancels(self):
@@ -271,6 +375,20 @@ class Tasks(support.Case):
             self.assertIn(text, errors)
             self.assertRegex(errors, rf"test_blocks.py:\d+ in test_{test}\)")
         self.call("run", "test_blocks.py::test_free")
+
+    def test_own_tasks(self):
+        write("test_own.py", OWN_TASKS)
+        for test in ("makes_tasks", "sets_factory"):
+            self.call("run", f"test_own.py::{test}")
+        if sys.version_info >= (3, 12):
+            self.call("run", "test_own.py::makes_eager_tasks")
+        for test, text in (("needs_tasks", "a task factory that returns NoneType"),
+                           ("passes_over", "a task that Buzzer cannot follow")):
+            self.assertIn(text, self.call("run", f"test_own.py::{test}", code=2)[1])
+        output = self.call("run", "test_own.py::test_factory", "--order", "fifo", code=1)[0]
+        self.assertIn("violation: deadlock", output)
+        self.assertRegex(output, r"own-\d +is cancelled while holding \(injected\)")
+        self.assertIn("matched", self.call("replay", self.line(output, "token "))[0])
 
     @unittest.skipIf(sys.version_info < (3, 12), "no eager tasks")
     def test_eager(self):
