@@ -17,9 +17,20 @@ BZ_BEGIN_DECLS
         }                                                                                          \
     } while (0)
 
+/* The same for a rule that an adapter of a plug-in has to keep: `text` says how it was broken. */
+#define BZ_CONTRACT(condition, text)                                                               \
+    do {                                                                                           \
+        if (__builtin_expect(!(condition), 0)) {                                                   \
+            bz_contract_broken(text);                                                              \
+        }                                                                                          \
+    } while (0)
+
 /* Prints the condition and its place to stderr, and aborts. */
 __attribute__((__noreturn__, __cold__)) void bz_check_failed(const char *condition,
                                                              const char *file, int line);
+
+/* Prints the text to stderr, and aborts. */
+__attribute__((__noreturn__, __cold__)) void bz_contract_broken(const char *text);
 
 BZ_END_DECLS
 

@@ -24,10 +24,12 @@
  *
  * Completions need not be posted. on_done may be called directly, in any step: inside
  * acquire, then the operation does not wait; or inside another's release or cancel, then this is
- * the wake-up, and the task resumes later.
+ * the wake-up, and the task resumes later. That is right if your code only notes there that the
+ * continuation is due. If it runs the continuation there, its completions are in place: with
+ * bz_request_done() nothing would run inside release(), and bugs of re-entrancy stay invisible.
  *
- * In place. A library that resumes the waiter inside release(), put() or set(), in the step of the
- * task that released, calls bz_request_complete() in on_done:
+ * In place. A library that calls on_done, or resumes the waiter, inside release(), put() or set(),
+ * on the stack of the task that released, calls bz_request_complete() in on_done:
  *
  *     static void on_done(struct request *request) {
  *         bz_request_complete(&caged_of(request)->wait, BZ_OK);
@@ -44,17 +46,17 @@
  * Cancel. `cancel` is called once a request, if its task is cancelled before the completion is
  * delivered. While nothing is posted, this happens at once, in the step of the canceller. After the
  * post it happens when the task resumes, right before the delivery. If it is accepted, the request
- * is completed with BZ_CANCELLED, posted or directly, at once or later. If it is refused, the
- * request continues, and the task waits until it is completed. Where a completion then says BZ_OK,
- * the task has what it no longer wants: `undo` gives it back, and the operation returns
- * BZ_CANCELLED. (In place, only a cancel that was refused before leads there.) So it is for every
- * cancel if `cancel` is NULL: such waits cannot be cancelled. The judge knows it. The task keeps
- * its place in the line, and there is no `deadlock` while it waits: a program may rely on a cancel
- * or a timeout to end the wait. Only a primitive that posts every completion, and accepts every
- * cancel before the delivery, needs no `undo`; where one is needed and missing, the run aborts,
- * which is the finding `crash`. If the rules of the variant say BZ_WOKEN_KEEPS_RESULT
- * (primitives/runtime/rules.h), the operation returns BZ_OK in all these cases, and the cancel
- * comes out of the next wait.
+ * is completed with BZ_CANCELLED, posted or directly, at once or later; BZ_OK, unless it was posted
+ * before, breaks the contract. If it is refused, the request continues, and the task waits until it
+ * is completed. Where a completion then says BZ_OK, the task has what it no longer wants: `undo`
+ * gives it back, and the operation returns BZ_CANCELLED. (In place, only a cancel that was refused
+ * before leads there.) So it is for every cancel if `cancel` is NULL: such waits cannot be
+ * cancelled. The judge knows it. The task keeps its place in the line, and there is no `deadlock`
+ * while it waits: a program may rely on a cancel or a timeout to end the wait. Only a primitive
+ * that posts every completion, and accepts every cancel before the delivery, needs no `undo`; where
+ * one is needed and missing, the run aborts, which is the finding `crash`. If the rules of the
+ * variant say BZ_WOKEN_KEEPS_RESULT (primitives/runtime/rules.h), the operation returns BZ_OK in
+ * all these cases, and the cancel comes out of the next wait.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -87,7 +89,13 @@ struct bz_request {
     bool is_done;
     bool was_asked;   /* `cancel` was called */
     bool is_accepted; /* and returned true */
+    bool is_promised; /* it did, before a completion was posted */
 };
+
+/* Private. */
+static inline void bz_request_check_pending(const struct bz_request *request) {
+    BZ_CONTRACT(!request->is_done, "a request was completed twice");
+}
 
 /* Private. A completion of a request whose cancel was accepted grants nothing. */
 static inline void bz_request_wake(struct bz_request *request) {
@@ -107,7 +115,7 @@ static inline void bz_request_wake(struct bz_request *request) {
 /* The completion is posted: the wake-up. For the adapter's definition of the loop's post. Posting
  * again before the delivery changes nothing. */
 static inline void bz_request_post(struct bz_request *request) {
-    BZ_CHECK(!request->is_done); /* a request is completed once */
+    bz_request_check_pending(request);
     request->is_posted = true;
     bz_request_wake(request);
 }
@@ -120,7 +128,7 @@ static inline void bz_request_unpost(struct bz_request *request) {
 /* The request is completed with this status, BZ_OK, BZ_CANCELLED or another one that the operation
  * may return. For the adapter's on_done. */
 static inline void bz_request_done(struct bz_request *request, enum bz_status status) {
-    BZ_CHECK(!request->is_done); /* a request is completed once */
+    bz_request_check_pending(request);
     request->is_done = true;
     request->status = status;
     bz_request_wake(request);
@@ -134,7 +142,7 @@ static inline void bz_request_complete(struct bz_request *request, enum bz_statu
         bz_request_done(request, status);
         return;
     }
-    BZ_CHECK(!request->is_done); /* a request is completed once */
+    bz_request_check_pending(request);
     request->is_done = true;
     request->status = status;
     request->is_waiting = false;
@@ -144,8 +152,10 @@ static inline void bz_request_complete(struct bz_request *request, enum bz_statu
 /* Private. */
 static inline void bz_request_ask(struct bz_request *request) {
     if (request->cancel != NULL && !request->was_asked && !request->is_done) {
+        bool was_posted = request->is_posted;
         request->was_asked = true;
         request->is_accepted = request->cancel(request->wanted);
+        request->is_promised = request->is_accepted && !was_posted;
     }
 }
 
@@ -200,7 +210,7 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
             deliver(wanted);
         }
     }
-    BZ_CHECK(!request->is_posted); /* nothing may be delivered to a request that is done */
+    BZ_CONTRACT(!request->is_posted, "an operation returned while its completion was still posted");
     bool is_over = request->status == BZ_CLOSED || request->status == BZ_BROKEN;
     if (!request->is_cancelled || (request->status != BZ_OK && !is_over)) {
         return request->status;
@@ -208,8 +218,10 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
     if (is_over) {
         return BZ_CANCELLED; /* it has nothing to give back */
     }
-    BZ_CHECK(request->undo != NULL ||
-             !"a cancelled request was completed with BZ_OK, without undo");
+    BZ_CONTRACT(!request->is_promised, "cancel returned true, but the request was completed with "
+                                       "BZ_OK: return false where the cancel is not accepted");
+    BZ_CONTRACT(request->undo != NULL, "a cancelled request was completed with BZ_OK, and no undo "
+                                       "gives back what it granted");
     request->undo(wanted);
     return BZ_CANCELLED;
 }

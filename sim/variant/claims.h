@@ -54,17 +54,20 @@ struct bz_permit_view {
     uint32_t cancelled; /* entries whose future was cancelled */
 };
 
-/* The claims of a variant. An oracle judges only what was claimed. */
+/* The claims of a variant. An oracle judges only what was claimed. Where no primitive is named, a
+ * claim has an effect on locks, semaphores, queues and pools. Of an event, a condition and a
+ * barrier, the order of wake-ups is judged, by BZ_CLAIM_FIFO and BZ_CLAIM_WAKE_IS_GRANT together;
+ * FIFO alone means nothing there. Waivers and BZ_CLAIM_UNAIDED hold for every primitive. */
 
 /* Grants in strict order of arrival, which is the call. With BZ_CLAIM_WAKE_IS_GRANT the wake-up is
  * the grant. Otherwise it is the return, and no later arrival has returned with what an earlier one
  * is then short of. */
 #define BZ_CLAIM_FIFO 0x1u
 
-/* locked() is true exactly if an acquire would wait on a future, also in the window. It is true at
- * level 0, and false while something is free and no other task is inside acquire. In between it
- * depends on the implementation; with BZ_CLAIM_NO_PASSING it is true as long as a task waits, or
- * was woken and has not resumed. A yield or a sleep is no wait. */
+/* Lock, semaphore: locked() is true exactly if an acquire would wait on a future, also in the
+ * window. It is true at level 0, and false while something is free and no other task is inside
+ * acquire. In between it depends on the implementation; with BZ_CLAIM_NO_PASSING it is true as long
+ * as a task waits, or was woken and has not resumed. A yield or a sleep is no wait. */
 #define BZ_CLAIM_LOCKED_EXACT 0x2u
 
 /* Lock, bounded semaphore: refuses a release of what is not held. Condition: refuses to wait or to

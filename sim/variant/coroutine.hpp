@@ -1,6 +1,6 @@
 /* Bring your own loop, with the coroutines of C++20: how a primitive that keeps coroutine handles
  * and posts them to an executor becomes a variant. For g++ from 10 and clang++ from 14, with
- * -std=c++20. See sim/variant/README.md (installed: share/doc/buzzer/bring-your-own-loop.md), and
+ * libstdc++ and -std=c++20. See sim/variant/README.md (installed: share/doc/buzzer/bring-your-own-loop.md), and
  * the example in share/doc/buzzer/coroutine.
  *
  *     your program                              in the cage
@@ -88,7 +88,8 @@ struct alignas(std::max_align_t) promise_base {
     static constexpr std::size_t prefix_bytes = alignof(std::max_align_t);
 
     static void *operator new(std::size_t bytes) {
-        BZ_CHECK(frames::mem != nullptr); /* a coroutine starts inside an operation */
+        BZ_CONTRACT(frames::mem != nullptr, "a coroutine was started outside an operation; put "
+                                            "bz::frames into release(), set() or the like");
         void *block = bz_mem_alloc_raw(frames::mem, prefix_bytes + bytes);
         if (block == nullptr) {
             throw std::bad_alloc();
@@ -206,7 +207,9 @@ inline void post(std::coroutine_handle<> handle) noexcept {
     promise_base &promise =
         std::coroutine_handle<promise_base>::from_address(handle.address()).promise();
     operation *owner = promise.owner;
-    BZ_CHECK(owner != nullptr && (!owner->posted || owner->posted == handle));
+    BZ_CONTRACT(owner != nullptr, "a handle was posted whose coroutine is in no operation");
+    BZ_CONTRACT(!owner->posted || owner->posted == handle,
+                "two handles of one operation were posted at the same time");
     owner->posted = handle;
     bz_request_post(&owner->request);
 }
@@ -220,8 +223,8 @@ template <typename Caged> void deliver(void *caged) noexcept {
 
 /* Runs an operation to its end, and returns its status. `start` returns its bz::task<bz_status>.
  * `cancel` is called once, when the task is cancelled before the operation has ended, and returns
- * whether the cancel was accepted. `undo` gives back what was granted too late; nullptr, if no
- * cancel is ever refused. */
+ * whether the cancel was accepted; nullptr: the wait cannot be cancelled. `undo` gives back what
+ * was granted too late; nullptr, if no cancel is ever refused. */
 template <typename Start, typename Cancel, typename Undo = std::nullptr_t>
 bz_status run_coroutine(bz_loop *loop, Start start, Cancel cancel, Undo undo = nullptr) noexcept {
     struct caged : operation {
@@ -232,7 +235,19 @@ bz_status run_coroutine(bz_loop *loop, Start start, Cancel cancel, Undo undo = n
         }
     } own(loop, cancel, undo);
     if constexpr (!std::is_null_pointer_v<Undo>) {
-        own.request.undo = [](void *wanted) { static_cast<caged *>(wanted)->undo(); };
+        own.request.undo = [](void *wanted) {
+            caged &undone = *static_cast<caged *>(wanted);
+            frames in_arena(undone.loop);
+            undone.undo();
+        };
+    }
+    bool (*asks)(void *wanted) = nullptr;
+    if constexpr (!std::is_null_pointer_v<Cancel>) {
+        asks = [](void *wanted) {
+            caged &asked = *static_cast<caged *>(wanted);
+            frames in_arena(asked.loop);
+            return static_cast<bool>(asked.cancel());
+        };
     }
     try {
         auto begin = [&] {
@@ -243,12 +258,7 @@ bz_status run_coroutine(bz_loop *loop, Start start, Cancel cancel, Undo undo = n
             return outermost;
         };
         task<bz_status> outermost = begin();
-        bz_status status =
-            bz_request_wait(&own.request, loop, &own, deliver<caged>, [](void *wanted) {
-                caged &asked = *static_cast<caged *>(wanted);
-                frames in_arena(asked.loop);
-                return static_cast<bool>(asked.cancel());
-            });
+        bz_status status = bz_request_wait(&own.request, loop, &own, deliver<caged>, asks);
         if (outermost.handle.promise().error) {
             std::rethrow_exception(outermost.handle.promise().error);
         }

@@ -44,7 +44,7 @@ union bz_malloc_head {
 
 /* Private. */
 static inline void *bz_malloc(size_t bytes) {
-    BZ_CHECK(bz_malloc_mem != NULL); /* bz_malloc_from() comes first */
+    BZ_CONTRACT(bz_malloc_mem != NULL, "malloc() was called before bz_malloc_from()");
     size_t most = SIZE_MAX - sizeof(union bz_malloc_head);
     union bz_malloc_head *head = NULL;
     if (bytes <= most) {

@@ -39,7 +39,8 @@ struct bz_permit_ops {
     void (*view)(void *instance, struct bz_permit_view *view); /* NULL: black box */
 };
 
-/* Event: a flag that tasks wait for. */
+/* Event: a flag that tasks wait for, and that stays up until it is cleared (manual reset). An
+ * auto-reset event, whose set lets one task pass, is a semaphore or a lock. */
 struct bz_event_ops {
     size_t instance_bytes;
     enum bz_status (*init)(void *instance, struct bz_loop *loop);

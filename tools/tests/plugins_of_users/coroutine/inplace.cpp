@@ -1,4 +1,7 @@
-/* inplace.hpp in the cage, as it is: handles that are resumed directly are completions in place. */
+/* inplace.hpp in the cage, as it is: handles that are resumed directly are completions in place, and
+ * nullptr says that a wait cannot be cancelled.
+ *
+ *     g++ -std=c++20 -o inplace.so inplace.cpp $(pkg-config --cflags --libs buzzer-plugin) */
 #include "inplace.hpp"
 #include "sim/variant/coroutine.hpp"
 
@@ -18,9 +21,6 @@ template <typename Awaitable> static bz::task<bz_status> await(Awaitable awaitab
     co_await awaitable;
     co_return BZ_OK;
 }
-static bool refuse_cancel() {
-    return false;
-}
 
 static bz_status init_mutex(void *instance, bz_loop *loop, uint32_t) {
     new (instance) caged_mutex{loop, {}};
@@ -34,8 +34,7 @@ static bz_status unlock(void *instance) {
 static bz_status lock(void *instance) {
     caged_mutex &mutex = of<caged_mutex>(instance);
     return bz::run_coroutine(
-        mutex.loop, [&] { return await(mutex.own.lock()); }, refuse_cancel,
-        [&] { unlock(instance); });
+        mutex.loop, [&] { return await(mutex.own.lock()); }, nullptr, [&] { mutex.own.unlock(); });
 }
 
 static bz_status init_event(void *instance, bz_loop *loop) {
@@ -55,7 +54,7 @@ static bool is_set(void *instance) {
 static bz_status wait(void *instance) {
     caged_event &event = of<caged_event>(instance);
     return bz::run_coroutine(
-        event.loop, [&] { return await(event.own.wait()); }, refuse_cancel, [] {});
+        event.loop, [&] { return await(event.own.wait()); }, nullptr, [] {});
 }
 
 static constexpr bz_permit_ops mutex_ops = {
