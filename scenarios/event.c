@@ -51,7 +51,7 @@ struct event {
 static void check_flag(struct event *state) {
     bool is_set = bz_sut_event_is_set(&state->sut);
     bz_world_assert(state->scene.world, is_set == state->is_set,
-                    "the flag is %s right after it was %s", is_set ? "up" : "down",
+                    "is_set() was %s right after the event was %s", is_set ? "true" : "false",
                     state->is_set ? "set" : "cleared");
 }
 

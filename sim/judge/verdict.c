@@ -125,18 +125,38 @@ void bz_judge_overrule(struct bz_judge *judge, const char *oracle, const char *f
     va_end(arguments);
 }
 
+/* An object whose permit the running task has released in this step without holding it, while the
+ * claims ask for a refusal; 0: none. */
+static uint32_t find_misused(const struct bz_judge *judge) {
+    uint32_t number = judge->shadow.object_count;
+    for (; number > 0; number--) {
+        const struct bz_shadow_object *object = &judge->shadow.objects[number];
+        if (object->over_released_by == judge->shadow.running &&
+            object->primitive != BZ_PRIMITIVE_SEMAPHORE &&
+            (object->claims & BZ_CLAIM_REFUSES_MISUSE) != 0) {
+            break;
+        }
+    }
+    return number;
+}
+
 /* Where the run was when its process ended. */
 static void describe_place(const struct bz_judge *judge, enum bz_op op, uint32_t object, char *text,
                            size_t bytes) {
     char name[BZ_NAME_BYTES];
-    if (judge->shadow.running == 0) {
+    uint32_t misused = op == BZ_OP_NONE ? find_misused(judge) : 0;
+    bz_judge_task_name(judge, judge->shadow.running, name, sizeof name);
+    if (misused != 0) {
+        snprintf(text, bytes,
+                 "in an invalid release of '%.64s'%s%s, which must be refused because "
+                 "REFUSES_MISUSE is claimed",
+                 bz_judge_label(judge, misused).text, judge->shadow.running == 0 ? "" : " by ",
+                 judge->shadow.running == 0 ? "" : name);
+    } else if (judge->shadow.running == 0) {
         snprintf(text, bytes, "%s",
                  judge->step == 0 ? "in the set-up"
                                   : "outside of tasks: in a callback, or when asked for its state");
-        return;
-    }
-    bz_judge_task_name(judge, judge->shadow.running, name, sizeof name);
-    if (op == BZ_OP_NONE) {
+    } else if (op == BZ_OP_NONE) {
         snprintf(text, bytes, "in a step of %s", name);
     } else {
         snprintf(text, bytes, "in a step of %s, inside %s of '%.64s'", name, bz_op_name(op),
@@ -150,7 +170,7 @@ void bz_judge_died(struct bz_judge *judge, const char *oracle, const char *how) 
     bool is_calling = judge->call.kind != 0;
     enum bz_op op = (enum bz_op)(is_calling ? judge->call.op : task->op);
     uint32_t object = is_calling ? judge->call.object : task->object;
-    char place[3 * BZ_NAME_BYTES];
+    char place[4 * BZ_NAME_BYTES];
     if (how == NULL) {
         judge->end = BZ_RUN_GIVEN_UP;
         judge->is_stopped = true;

@@ -18,6 +18,15 @@ static void wakes_one_set(void *instance) {
     bz_waitq_wake_oldest(&event->queue, 0);
 }
 
+/* Wakes the oldest waiter last. */
+static void wakes_turned_set(void *instance) {
+    struct bz_sync_event *event = instance;
+    struct bz_list *oldest = event->queue.waiting.next;
+    bz_list_remove(oldest);
+    bz_list_push_back(&event->queue.waiting, oldest);
+    bz_variant_buzzer.event->set(instance);
+}
+
 static enum bz_status blind_wait(void *instance) {
     return bz_waitq_wait(&((struct bz_sync_event *)instance)->queue).status;
 }
@@ -32,6 +41,7 @@ static enum bz_status polls_wait(void *instance) {
 }
 
 TOY_OF(event, wakes_one, CLAIMS, *bz_variant_buzzer.event, ops->set = wakes_one_set)
+TOY_OF(event, wakes_turned, CLAIMS, *bz_variant_buzzer.event, ops->set = wakes_turned_set)
 TOY_OF(event, blind, CLAIMS, *bz_variant_buzzer.event, ops->wait = blind_wait)
 TOY_OF(event, polls, 0, *bz_variant_buzzer.event, ops->wait = polls_wait)
 
@@ -176,6 +186,8 @@ Test(notify, timelines) {
          "lost-notification 3: c told 'flag' to wake 2 tasks, but it woke 1; 1 still waits"},
         {"", &wakes_one, "hall; a-b: pass; c: set clear; a b c",
          "lost-notification 3: but it woke 1"},
+        {"fifo/of_an_event_tells_of_no_permit", &wakes_turned, "hall; a-b: pass; c: set; a b c",
+         "fifo 3: b was woken by 'flag' before a, which still waits; waiters overtaken: 1"},
         {"lost-notification/is_silent_when_a_set_wakes_all_that_wait", &bz_variant_buzzer,
          "hall; a-b: pass; c: set; a b c => a.pass:ok b.pass:ok"},
         {"", &bz_variant_buzzer, "hall; a-b: pass; c: set clear; a b c b a => b.pass:ok a.pass:ok"},

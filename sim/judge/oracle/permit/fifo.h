@@ -18,6 +18,11 @@ static inline bool fifo_suspects(const struct bz_judge *judge, const struct bz_m
     return moment->overtaking != NULL;
 }
 
+/* "was granted a permit of": an event, a condition or a barrier has none. */
+static inline const char *fifo_grant(const struct bz_shadow_object *object, bool is_at_once) {
+    return object->is_counted ? "was granted " : is_at_once ? "did not wait for" : "was woken by";
+}
+
 static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *moment) {
     static const char *const fates[] = {
         [BZ_OVERTAKES_WAITING] = "still waits",
@@ -25,16 +30,17 @@ static inline void fifo_judges(struct bz_judge *judge, const struct bz_moment *m
         [BZ_OVERTAKES_WOKEN] = "had been woken and has not resumed",
     };
     const struct bz_overtaking *overtaking = moment->overtaking;
-    if (!bz_claims(bz_judge_shadow_object(judge, moment->object), BZ_CLAIM_FIFO)) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
+    if (!bz_claims(object, BZ_CLAIM_FIFO)) {
         return;
     }
-    bz_judge_violate(judge, "fifo", moment->task, moment->object,
-                     "%s was granted %s of '%s' before %s, which %s; waiters overtaken: %u",
-                     bz_task_label(judge, moment->task).text,
-                     bz_a_good(bz_judge_shadow_object(judge, moment->object)),
-                     bz_judge_label(judge, moment->object).text,
-                     bz_task_label(judge, overtaking->first).text, fates[overtaking->how],
-                     overtaking->count);
+    bz_judge_violate(
+        judge, "fifo", moment->task, moment->object,
+        "%s %s%s%s '%s' before %s, which %s; waiters overtaken: %u",
+        bz_task_label(judge, moment->task).text, fifo_grant(object, moment->is_at_once),
+        object->is_counted ? bz_a_good(object) : "", object->is_counted ? " of" : "",
+        bz_judge_label(judge, moment->object).text, bz_task_label(judge, overtaking->first).text,
+        fates[overtaking->how], overtaking->count);
 }
 
 #endif
