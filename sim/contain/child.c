@@ -2,6 +2,7 @@
 #include "sim/contain/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,6 +227,8 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
         _exit(0);
     }
     (void)setrlimit(RLIMIT_CORE, &no_core);
+    int nowhere = childhood->is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    (void)(nowhere < 0 ? 0 : dup2(nowhere, STDERR_FILENO));
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     set_up_signals();
     bz_lack_handler = on_lack;

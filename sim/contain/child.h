@@ -56,6 +56,7 @@ struct bz_childhood {
     int fd; /* to wake the parent */
     bool is_program_foreign;
     bool has_children;
+    bool is_quiet;
 };
 
 /* CPU time that a process has taken; 0 if the system does not tell. */

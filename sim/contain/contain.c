@@ -162,6 +162,7 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
                                              .parent = parent,
                                              .fd = ends[1],
                                              .is_program_foreign = contain->is_program_foreign,
+                                             .is_quiet = contain->is_quiet,
                                              .has_children = contain->has_children},
                       run, context);
     }

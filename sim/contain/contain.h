@@ -48,6 +48,7 @@ struct bz_contain {
                                           noticed, and a system call that does the same is not */
     bool is_impatient;                 /* a tenth of `sleep_ns` is enough: for variations of a run
                                           that has hung, if a patient run confirms what they find */
+    bool is_quiet;                     /* what it prints goes nowhere: the run is a repetition */
     const volatile sig_atomic_t *stop; /* not 0 stops bz_contain_call(); NULL: nothing does */
 };
 

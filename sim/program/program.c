@@ -285,8 +285,12 @@ bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
     if (!program->strategy->needs_profile || program->profile.steps != 0) {
         return true;
     }
-    return (*world != NULL || renew(world, program, lack)) &&
-           measure_in(program, world, stop, lack);
+    bool is_quiet = program->contain.is_quiet;
+    program->contain.is_quiet = true; /* the runs that follow print the same */
+    bool is_ok =
+        (*world != NULL || renew(world, program, lack)) && measure_in(program, world, stop, lack);
+    program->contain.is_quiet = is_quiet;
+    return is_ok;
 }
 
 bool bz_program_measure(struct bz_program *program) {

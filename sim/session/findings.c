@@ -92,6 +92,7 @@ bool bz_findings_keep(struct bz_kept_findings *kept, uint32_t place,
         bz_findings_drop(item);
     }
     *item = (struct bz_kept_finding){.failure.violation = finding->violation, .program = *program};
+    item->program.contain.is_quiet = true; /* its run has printed what it prints */
     bz_trace_init(&item->trace);
     bz_trace_init(&item->small);
     bz_token_format(program, finding->seed, finding->digest, item->token, sizeof item->token);

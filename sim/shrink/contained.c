@@ -162,6 +162,7 @@ static bool confirm(const struct bz_shrink_config *config, struct bz_shrink_resu
     const char *oracle = config->trace->verdict.oracle;
     struct bz_program unstopped = result->program;
     unstopped.contain.stop = NULL;
+    unstopped.contain.is_quiet = true;
     struct bz_world *world = bz_program_new_world(&unstopped);
     bool is_same = world != NULL && oracle != NULL &&
                    bz_program_run(&unstopped, world, 0) == BZ_RUN_VIOLATED &&
@@ -188,7 +189,9 @@ bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_
     work.config.on_progress = note_progress;
     work.config.context = shared;
     bool is_ok = false;
-    if (bz_child_start(&child, &config->program->contain, NULL, shrink_in_child, &work)) {
+    struct bz_contain contain = config->program->contain;
+    contain.is_quiet = true;
+    if (bz_child_start(&child, &contain, NULL, shrink_in_child, &work)) {
         child.counter = &shared->result.runs;
         child.contain.step_ns *= STEPS_OF_A_RUN; /* it sees runs, and no steps */
         is_ok = wait_for(config, shared, &child) == BZ_CHILD_DONE &&

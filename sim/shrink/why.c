@@ -279,6 +279,7 @@ bool bz_why_find(const struct bz_program *program, const volatile sig_atomic_t *
                  struct bz_why *why) {
     struct bz_program own = *program;
     struct asking asking = {.why = why, .program = &own, .stop = stop};
+    own.contain.is_quiet = true;
     *why = (struct bz_why){.samples =
                                program->contain.is_on ? BZ_WHY_SAMPLES_CONTAINED : BZ_WHY_SAMPLES};
     asking.world = bz_program_new_world(&own);

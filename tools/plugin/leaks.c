@@ -90,6 +90,7 @@ enum bz_child_state bz_leaks_count(struct bz_leaks *leaks, struct bz_death *deat
     struct bz_leaks *shared =
         bz_lack_check(bz_shared_alloc(sizeof *shared), "a page for a child process");
     contain.step_ns = CHILD_NS;
+    contain.is_quiet = true;
     *shared = *leaks;
     enum bz_child_state state = bz_contain_call(&contain, NULL, count_blocks, shared, death);
     *leaks = *shared;

@@ -51,6 +51,24 @@ static bool is_shared_object(const char *file, char *error, size_t error_bytes) 
     return (is_elf && type == ET_DYN) || bz_fail(error, error_bytes, "it is not a shared object");
 }
 
+/* --- assertions of plug-ins ------------------------------------------------------------------- */
+
+#if defined(__GLIBC__)
+/* In place of the one in the C library, which ends the process in the same way: the message about
+ * the end says which assertion failed. */
+_Noreturn void __assert_fail(const char *assertion, const char *file, unsigned line,
+                             const char *function);
+void __assert_fail(const char *assertion, const char *file, unsigned line, const char *function) {
+    const char *slash = strrchr(file, '/');
+    char place[BZ_CHILD_PLACE_BYTES];
+    (void)fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, assertion);
+    snprintf(place, sizeof place, "%s:%u (assertion '%s' failed)", slash == NULL ? file : slash + 1,
+             line, assertion);
+    bz_child_note_place(place);
+    abort();
+}
+#endif
+
 /* --- loading: constructors run ---------------------------------------------------------------- */
 
 #define LOAD_NS UINT64_C(10000000000)
