@@ -423,8 +423,10 @@ static void print_file(const struct bz_setting *setting, const struct bz_program
                    .print = print_number
 
 const struct bz_setting bz_settings[] = {
-    {"primitive", "P", "semaphore, bounded or lock", FIELD(args.primitive), .set = set_primitive,
-     .print = print_primitive},
+    {"primitive", "P",
+     "One that the scenario and the variant have: semaphore, bounded, lock, event, condition, "
+     "barrier, queue, pool, deferred, scope, modelled, resource-pool",
+     FIELD(args.primitive), .set = set_primitive, .print = print_primitive},
     {"order", "any|fifo",
      "any: every ready handle may go next; fifo: turn by turn, as stock loops do. Timers of one "
      "time fire in order of arming; in the references of asyncio, as its heap leaves them (any)",

@@ -387,6 +387,7 @@ static void set_budget(struct bz_shrinking *shrinking) {
     shrinking->run_cost = bz_program_steps_in(config->program, run_ns);
     shrinking->cost_max = bz_budget_steps(&config->budget, config->program);
     shrinking->result->steps_max = shrinking->cost_max;
+    shrinking->result->run_cost = config->program->contain.is_on ? shrinking->run_cost : 0;
     shrinking->result->runs_max = config->runs_max != 0 ? config->runs_max : UINT64_MAX;
 }
 
@@ -427,6 +428,7 @@ static bool shrink_in_turn(const struct bz_shrink_config *config, struct bz_shri
     struct bz_program program = *config->program;
     struct bz_shrink_config own = *config;
     own.program = &program;
+    program.contain.is_quiet = true;
     program.contain.is_impatient = oracle != NULL && strcmp(oracle, "hang") == 0;
     bool is_ok = bz_shrink_here(&own, result);
     result->program.contain = config->program->contain;
@@ -477,9 +479,14 @@ static void cut_text(const struct bz_shrink_result *result, char *text, size_t b
         snprintf(text, bytes, "not minimal: the budget of %" PRIu64 " runs was spent (--max-runs)",
                  result->runs_max);
     } else {
-        snprintf(text, bytes,
-                 "not minimal: the budget of %" PRIu64 " steps was spent (--shrink-steps)",
-                 result->steps_max);
+        size_t used = (size_t)snprintf(
+            text, bytes, "not minimal: the budget of %" PRIu64 " steps was spent (--shrink-steps)",
+            result->steps_max);
+        if (result->run_cost > 0) {
+            snprintf(text + used, bytes - used,
+                     "; a run in a process of its own counts as %" PRIu64 " steps",
+                     result->run_cost);
+        }
     }
 }
 

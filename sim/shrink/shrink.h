@@ -85,6 +85,7 @@ struct bz_shrink_result {
     uint64_t runs;
     uint64_t runs_max;  /* what ended it, if the budget did: so many runs, or else */
     uint64_t steps_max; /* so many steps */
+    uint64_t run_cost;  /* steps that each run costs beside its own */
     struct bz_shrink_size before;
     struct bz_shrink_size after;
     struct bz_violation violation; /* of the smallest run */

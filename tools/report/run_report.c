@@ -137,10 +137,11 @@ void bz_run_report_print_finding(FILE *out, const struct bz_kept_finding *findin
             fprintf(out, "fifo    %s\n", finding->fifo.path);
         }
     } else if (finding->fifo.is_searched) {
-        fprintf(out, "fifo    not found on a FIFO loop in %" PRIu64 " runs;\n        %s\n",
-                finding->fifo.runs,
-                finding->fifo.end[0] != '\0' ? finding->fifo.end
-                                             : "--order fifo searches only those");
+        fprintf(
+            out,
+            "fifo    this finding was not found on a FIFO loop in %" PRIu64 " run%s;\n        %s\n",
+            finding->fifo.runs, finding->fifo.runs == 1 ? "" : "s",
+            finding->fifo.end[0] != '\0' ? finding->fifo.end : "--order fifo searches only those");
     }
 }
 
