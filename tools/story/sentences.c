@@ -337,6 +337,22 @@ static void say_inject(struct bz_reader *reader) {
     reader->injected = reader->task;
 }
 
+/* True if the task waits on: no event of this step wakes or resumes it. */
+static bool keeps_waiting(const struct bz_reader *reader) {
+    const struct bz_trace *trace = reader->trace;
+    const struct bz_trace_event *event = reader->event;
+    bool is_woken = !bz_is(event->window, "waiting");
+    for (size_t index = reader->event_index + 1; !is_woken && index < trace->event_count; index++) {
+        const struct bz_trace_event *next = &trace->events[index];
+        if (next->step != event->step) {
+            break;
+        }
+        is_woken = bz_is(next->task, event->task) &&
+                   (bz_is(next->event, "wake") || bz_is(next->event, "resume"));
+    }
+    return !is_woken;
+}
+
 /* "is cancelled while waiting, by canceller" */
 static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool is_injected) {
     static const char *const whens[][2] = {
@@ -355,9 +371,10 @@ static uint32_t add_cancel_line(struct bz_reader *reader, uint32_t actor, bool i
                          : bz_trace_task_name(reader->trace, actor, "the loop");
     bool is_refused = reader->event->status != NULL && !bz_is(reader->event->status, "ok");
     when = is_refused ? "too late" : when;
-    return bz_reader_add_line(reader, reader->task, "is cancelled %s%s%s%s",
+    return bz_reader_add_line(reader, reader->task, "is cancelled %s%s%s%s%s",
                               when == window ? "while " : "", when, is_injected ? "" : ", by ",
-                              is_injected ? " (injected)" : by);
+                              is_injected ? " (injected)" : by,
+                              !is_refused && keeps_waiting(reader) ? "; it keeps waiting" : "");
 }
 
 static void say_cancel(struct bz_reader *reader) {

@@ -339,6 +339,21 @@ Test(story, of_a_deadlock_names_the_holders) {
     }
 }
 
+Test(story, says_that_a_cancel_ends_no_wait) {
+    BEGIN("a", "b");
+    starts_and_waits(1, "a");
+    starts_and_waits(2, "b");
+    HAPPENS(3, "a", "inject");
+    HAPPENS(3, "a", "cancel", .op = "acquire", .window = "waiting");
+    HAPPENS(4, "b", "inject");
+    HAPPENS(4, "b", "cancel", .op = "acquire", .window = "waiting");
+    HAPPENS(4, "b", "wake", .status = "cancelled");
+    tell();
+    (void)find("a", "is cancelled while waiting (injected); it keeps waiting");
+    (void)find("b", "is cancelled while waiting (injected)");
+    end();
+}
+
 Test(story, of_a_refused_release_leaves_no_permit) {
     BEGIN("a", "b");
     HAPPENS(1, "a", "resume", .status = "ok");
