@@ -150,7 +150,10 @@ static const char *const wrong_shown[SHOWN_COUNT] = {
 static void add_finding(struct check *check, const struct bz_job *job,
                         const struct bz_finding *finding) {
     size_t kind = about_oracle(finding->violation.oracle);
-    enum topic topic = kind < ABOUT_COUNT ? about[kind].topic : TOPIC_BEHAVIOUR;
+    bool is_answer = strncmp(finding->violation.message, "is_set() ", 9) == 0;
+    enum topic topic = is_answer            ? TOPIC_VIEW
+                       : kind < ABOUT_COUNT ? about[kind].topic
+                                            : TOPIC_BEHAVIOUR;
     for (uint32_t index = 0; index < check->fault_count; index++) {
         struct fault *fault = &check->faults[index];
         if (fault->oracle != NULL && strcmp(fault->oracle, finding->violation.oracle) == 0) {
@@ -235,7 +238,7 @@ static int run_pass(struct pass *pass) {
             bz_program_use(&job.program, check->primitive);
             job.program.order = (enum bz_order)order;
             job.program.contain = bz_cli_catalog.contain;
-            job.program.contain.is_on = true;
+            job.program.contain.is_on = job.program.contain.is_quiet = true;
             (void)bz_program_measure(&job.program); /* a lack shows in the campaign */
             code = run_session(pass, &job);
         }
@@ -381,15 +384,18 @@ static int exit_code_of(const struct check_plugin *command) {
 
 /* Why the topic could not be judged; NULL: it was. */
 static const char *gap_of(const struct check *check, enum topic topic) {
-    const struct bz_permit_ops *permits =
-        check->primitive < BZ_PERMIT_PRIMITIVES ? check->variant->permits[check->primitive] : NULL;
     switch (topic) {
     case TOPIC_LEAKS:
         return check->has_counted ? NULL : "the long run that would show it does not pass";
     case TOPIC_VIEW:
-        return permits != NULL && permits->view == NULL
-                   ? "it has no `view`: permits and queue are judged by what callers see"
-                   : NULL;
+        for (uint32_t index = 0; index < check->fault_count; index++) {
+            const struct fault *fault = &check->faults[index];
+            if (fault->topic == TOPIC_BEHAVIOUR &&
+                (is_about(fault, SHOWN_VIEW) || is_about(fault, SHOWN_LOCKED))) {
+                return "it was compared with a behaviour that is wrong";
+            }
+        }
+        return bz_plugin_lacks_view(check->variant, check->primitive);
     case TOPIC_BEHAVIOUR:
         return check->waited == 0 ? "no operation ever waited" : NULL;
     default:
@@ -457,11 +463,29 @@ static void print_topic(const struct check_plugin *command, struct bz_wrap *wrap
     }
 }
 
+static void print_scenarios(struct bz_wrap *wrap, enum bz_primitive primitive) {
+    struct bz_text names = {0};
+    for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
+        if (bz_scenario_uses(*next, primitive)) {
+            bz_text_add(&names, "%s%s", names.length > 0 ? ", " : "", (*next)->name);
+        }
+    }
+    bz_wrap_print(wrap, "  scenarios    ", names.bytes, 15, BZ_COLOUR_NONE);
+    bz_text_fini(&names);
+}
+
 static void print_check(const struct check_plugin *command, const struct check *check) {
+    struct bz_text idle = {0};
     struct bz_wrap wrap = {.out = stdout, .is_colour = bz_wrap_has_colour(stdout)};
     printf("%s, %s: %" PRIu32 " %s in both orders, %" PRIu64 " schedules\n", check->variant->name,
            bz_primitive_name(check->primitive), check->scenarios,
            check->scenarios == 1 ? "scenario" : "scenarios", check->schedules);
+    print_scenarios(&wrap, check->primitive);
+    if (bz_plugin_idle_claims(check->variant, &idle)) {
+        bz_wrap_print(&wrap, "  claims       without effect here: ", idle.bytes, 15,
+                      BZ_COLOUR_NONE);
+    }
+    bz_text_fini(&idle);
     for (int topic = 0; topic < TOPIC_COUNT; topic++) {
         print_topic(command, &wrap, check, (enum topic)topic);
     }

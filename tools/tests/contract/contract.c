@@ -1,5 +1,7 @@
 /* The primitives that ship, as a plug-in, and with -DFAULT=NAME its lock breaks the contract in one
  * way. The test `check-plugin` says what each must be called. */
+#undef NDEBUG
+#include <assert.h>
 #include <stdlib.h>
 
 #include "sim/variant/plugin.h"
@@ -29,6 +31,10 @@ enum fault {
     TRAP,         /* a cancelled acquire ends the process */
     LOST,         /* a cancelled acquire keeps the lock */
     REFUSED,      /* init fails */
+    ASSERTS,      /* a release of what nobody holds fails an assertion */
+    ALSO_SET,     /* is_set is true while the event is not set */
+    PLAIN_EVENT,  /* no fault: an event without `queued` beside the lock */
+    FIFO_ALONE,   /* no fault: that event alone, whose claims have no effect */
 };
 #ifndef FAULT
 #define FAULT NOTHING
@@ -108,6 +114,7 @@ static void faulty_fini(void *arg) {
 
 static enum bz_status faulty_release(void *arg) {
     enum bz_status status = lock_release(arg);
+    assert(FAULT != ASSERTS || status != BZ_NOT_HELD);
     return status != BZ_NOT_HELD ? status
            : FAULT == STATUS     ? BZ_TIMED_OUT
            : FAULT == STATUS_OK  ? BZ_OK
@@ -146,14 +153,29 @@ static const struct bz_permit_ops faulty_lock = {
     .view = faulty_view,
 };
 
+static bool faulty_is_set(void *arg) {
+    return FAULT == ALSO_SET || sync_event_is_set(arg);
+}
+
+static const struct bz_event_ops faulty_event = {
+    .instance_bytes = sizeof(struct bz_sync_event),
+    .init = event_init,
+    .set = sync_event_set,
+    .clear = sync_event_clear,
+    .is_set = faulty_is_set,
+    .wait = sync_event_wait,
+};
+
 static const struct bz_variant contract = {
     .version = BZ_VARIANT_VERSION,
-    .claims = BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
-              BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_TAKES_AT_RETURN |
-              BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING,
+    .claims = FAULT == FIFO_ALONE
+                  ? BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_BREAKS_ALL
+                  : BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE |
+                        BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING |
+                        BZ_CLAIM_TAKES_AT_RETURN | BZ_CLAIM_EXACT_NOTIFY | BZ_CLAIM_NO_PASSING,
     .name = "contract",
     .summary = "what ships, with one fault",
-    .permits = {[BZ_PRIMITIVE_LOCK] = &faulty_lock,
+    .permits = {[BZ_PRIMITIVE_LOCK] = FAULT == FIFO_ALONE ? NULL : &faulty_lock,
 #if !defined(LOCK_ONLY)
                 [BZ_PRIMITIVE_SEMAPHORE] = SEMAPHORE_OPS(semaphore_init, semaphore_acquire),
                 [BZ_PRIMITIVE_BOUNDED] = SEMAPHORE_OPS(bounded_init, bounded_acquire)},
@@ -168,6 +190,7 @@ static const struct bz_variant contract = {
     .waives = {[BZ_PRIMITIVE_RESOURCE_POOL] = BZ_CLAIM_NO_PASSING},
 #else
     },
+    .event = FAULT >= ALSO_SET ? &faulty_event : NULL,
 #endif
 };
 
