@@ -105,6 +105,10 @@ def built(options, mutant, program, judge):
         builder.clean(mutant["mutant"])
 
 
+class NotJudged(Exception):
+    """This machine lacks something that the mutant needs."""
+
+
 class Lockstep:
     """Kills mutants of references: drawn programs differ from those of the interpreter."""
 
@@ -121,17 +125,19 @@ class Lockstep:
 
     def run(self, program, python):
         return process.execute([program, "lockstep", "--python", python, "--json", "--programs",
-                                str(LOCKSTEP_PROGRAMS)], 60)
+                                str(LOCKSTEP_PROGRAMS)], 600)
 
     def killer(self, mutant):
         python = self.pythons.get(mutant["lockstep"])
         if python is None:
-            return f"not judged: BUZZER_PYTHONS has no interpreter for {mutant['lockstep']}"
+            raise NotJudged(f"BUZZER_PYTHONS has no interpreter for {mutant['lockstep']}")
         result = built(self.options, mutant, "tools/buzzer-lab",
                        partial(self.run, python=python))
         if result.status == 1:
             found = json.loads(result.out)
             return f"{found['differences'][0]['what']}, program {found['same'] + 1}"
+        if result.status == 2:
+            raise Bad(f"mutant '{mutant['mutant']}': lockstep could not run: {result.err}")
         return None if result.status == 0 else f"end with status {result.status}"
 
 
@@ -187,11 +193,15 @@ def choose(options):
 
 
 def judge_all(options, mutants):
-    """Prints a line for each mutant, and returns the number of survivors."""
-    survivors = []
+    """Prints a line for each mutant, and returns the numbers of survivors and of those not judged."""
+    survivors, left_out = [], []
 
     def judge(killer_of, mutant):
-        killer = killer_of(mutant)
+        try:
+            killer = killer_of(mutant)
+        except NotJudged as reason:
+            left_out.append(mutant)
+            killer = f"not judged: {reason}"
         print(f"{mutant['mutant']:40} {killer or 'SURVIVED'}", flush=True)
         if killer is None:
             survivors.append(mutant)
@@ -207,7 +217,7 @@ def judge_all(options, mutants):
         tree.prepare(by_tests)
         for mutant in by_tests:
             judge(tree.killer, mutant)
-    return len(survivors)
+    return len(survivors), len(left_out)
 
 
 def catalogues(words):
@@ -225,11 +235,12 @@ def catalogues(words):
         return 0 if chosen else 2
     process.begin()
     try:
-        survived = judge_all(options, chosen)
+        survived, left_out = judge_all(options, chosen)
     finally:
         process.stop()
         process.kill_orphans()
-    print(f"{len(chosen)} mutants: {len(chosen) - survived} killed, {survived} survived")
+    print(f"{len(chosen)} mutants: {len(chosen) - survived - left_out} killed, {survived} survived, "
+          f"{left_out} not judged")
     return 4 if survived else 0
 
 
