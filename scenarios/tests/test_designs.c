@@ -120,6 +120,7 @@ IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
 IS_SILENT(rechecks)
+IS_SILENT(morphing)
 IS_SILENT(inplace)
 IS_SILENT(inplace_cancelled)
 
@@ -216,6 +217,12 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
     expect_finding(&design_rechecks_faulty, "barrier", BZ_PRIMITIVE_BARRIER);
     expect_finding(&design_firm_losing, "condition", BZ_PRIMITIVE_CONDITION);
     expect_finding(&design_firm_keeping, "condition", BZ_PRIMITIVE_CONDITION);
+    struct bz_variant unwaived = design_morphing;
+    unwaived.claims &= ~BZ_CLAIM_WAIT_MORPHING;
+    expect_finding(&unwaived, "condition", BZ_PRIMITIVE_CONDITION);
+    expect_finding(&design_morphing_losing, "condition", BZ_PRIMITIVE_CONDITION);
+    expect_finding(&design_morphing_losing, "model", BZ_PRIMITIVE_CONDITION);
+    expect_finding(&design_morphing_keeping, "model", BZ_PRIMITIVE_CONDITION);
 }
 
 /* Answers that may be several, refusals, and what depends on who waits: the model follows. */

@@ -132,8 +132,12 @@ struct bz_permit_view {
 /* Queue: the same for put and try_put. */
 #define BZ_CLAIM_SINGLE_PRODUCER 0x20000u
 
+/* Condition: a waiver, not a promise. A notified waiter sleeps on in the line of the lock, and a
+ * release of the lock wakes it (wait morphing). */
+#define BZ_CLAIM_WAIT_MORPHING 0x40000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x3ffffu
+#define BZ_CLAIMS_ALL 0x7ffffu
 
 BZ_END_DECLS
 

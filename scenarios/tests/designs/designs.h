@@ -92,9 +92,9 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_trylock, design_trylock_faulty, design_bell, design_bell_faulty, design_broadcast,
     design_broadcast_faulty, design_select, design_select_faulty, design_meeting,
     design_meeting_kept, design_meeting_dropping, design_meeting_counting, design_meeting_doubling,
-    design_meeting_losing, design_inplace, design_inplace_cancelled, design_inplace_late,
-    design_inplace_walking, design_inplace_storing, design_inplace_closing, design_rechecks,
-    design_rechecks_faulty;
+    design_meeting_losing, design_morphing, design_morphing_losing, design_morphing_keeping,
+    design_inplace, design_inplace_cancelled, design_inplace_late, design_inplace_walking,
+    design_inplace_storing, design_inplace_closing, design_rechecks, design_rechecks_faulty;
 
 /* channel.c */
 extern const struct bz_variant design_channel, design_channel_blocks, design_channel_says_closed,

@@ -19,7 +19,7 @@ enum fault {
 };
 
 /* How waits end. */
-enum style { POSTS, IN_PLACE, IN_PLACE_OR_CANCELLED };
+enum style { POSTS, IN_PLACE, IN_PLACE_OR_CANCELLED, MORPHS };
 
 /* --- who waits -------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static bool wake(struct line *line, struct bz_list *waiters, enum bz_status outc
     bz_list_remove(&first->link);
     first->outcome = outcome;
     grant(line, first);
-    if (line->style == POSTS) {
+    if (line->style == POSTS || line->style == MORPHS) {
         bz_request_post(&first->request);
     } else {
         bz_request_complete(&first->request, outcome);
@@ -240,9 +240,26 @@ static bool firm_locked(void *instance) {
     return ((const struct permits *)instance)->free == 0;
 }
 
+/* Or lets it sleep on, in the line of the lock. */
+static bool notify_first(struct condition *condition) {
+    struct bz_list *waiters = &condition->line.waiters;
+    if (condition->line.style != MORPHS || bz_list_is_empty(waiters)) {
+        return wake_first(&condition->line);
+    }
+    struct waiter *first = first_of(waiters);
+    bz_list_remove(&first->link);
+    if (condition->line.fault != LOSES_WAKE_UP || bz_list_is_empty(waiters)) {
+        join(&condition->lock.line, first);
+    }
+    if (condition->lock.free > 0) {
+        condition->lock.free -= wake_first(&condition->lock.line);
+    }
+    return true;
+}
+
 static enum bz_status firm_notify(void *instance, uint32_t count) {
     struct condition *condition = instance;
-    while (count > 0 && wake_first(&condition->line)) {
+    while (count > 0 && notify_first(condition)) {
         count -= count != UINT32_MAX;
     }
     return BZ_OK;
@@ -251,7 +268,7 @@ static enum bz_status firm_notify(void *instance, uint32_t count) {
 /* A notified waiter that was cancelled meanwhile leaves its notification to another one. */
 static void pass_on(struct condition *condition, enum bz_status status) {
     if (status != BZ_OK && condition->line.fault != KEEPS) {
-        (void)wake_first(&condition->line);
+        (void)notify_first(condition);
     }
 }
 
@@ -275,9 +292,14 @@ static enum bz_status firm_wait_notified(void *instance) {
     enum bz_status status;
     join(&condition->line, &waiter);
     permits_put(&condition->lock); /* in place, another task may notify inside */
-    bool is_notified = wait_joined(&condition->line, &waiter, &status);
+    bool morphs = condition->line.style == MORPHS;
+    bool is_notified =
+        wait_joined(morphs ? &condition->lock.line : &condition->line, &waiter, &status);
     if (is_notified) {
         pass_on(condition, status);
+    }
+    if (morphs) {
+        return status;
     }
     enum bz_status relock = lock_again(&condition->lock);
     if (status == BZ_OK) {
@@ -534,7 +556,9 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
                                                              name##_rwlock_init, firm_call};       \
     DESIGN(name,                                                                                   \
            BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_UNAIDED |  \
-               ((style) == IN_PLACE_OR_CANCELLED ? 0 : BZ_CLAIM_EXACT_NOTIFY),                     \
+               ((style) == IN_PLACE_OR_CANCELLED ? 0                                               \
+                : (style) == MORPHS              ? BZ_CLAIM_WAIT_MORPHING                          \
+                                                 : BZ_CLAIM_EXACT_NOTIFY),                                      \
            summary,                                                                                \
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &name##_ops, [BZ_PRIMITIVE_LOCK] = &name##_ops}, \
            .event = &name##_event_ops, .condition = &name##_condition_ops,                         \
@@ -545,6 +569,9 @@ FIRM(firm, NO_FAULT, POSTS, "a wait cannot be cancelled");
 FIRM(firm_losing, LOSES_WAKE_UP, POSTS, "the same, and a wake-up is lost");
 FIRM(firm_doubling, GRANTS_TWICE, POSTS, "the same, and what one gives back two get");
 FIRM(firm_keeping, KEEPS, POSTS, "the same, and a cancelled waiter keeps what it got");
+FIRM(morphing, NO_FAULT, MORPHS, "the same, and a notified waiter sleeps until it has the lock");
+FIRM(morphing_losing, LOSES_WAKE_UP, MORPHS, "the same, and one of two notified waiters is lost");
+FIRM(morphing_keeping, KEEPS, MORPHS, "the same, and a cancelled waiter keeps its notification");
 FIRM(inplace, NO_FAULT, IN_PLACE, "the waiter resumes inside the call");
 FIRM(inplace_cancelled, NO_FAULT, IN_PLACE_OR_CANCELLED, "the same, and a wait can be cancelled");
 FIRM(inplace_late, SETTLES_LATE, IN_PLACE, "the same, and a release settles its count afterwards");

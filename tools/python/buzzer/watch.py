@@ -41,6 +41,7 @@ class Claim(enum.IntFlag):
     UNFAIR = 0x8000          # a waiver: a waiter may be overtaken again and again
     SINGLE_CONSUMER = 0x10000  # event, queue: one task at a time waits, or gets
     SINGLE_PRODUCER = 0x20000  # queue: one task at a time puts
+    WAIT_MORPHING = 0x40000    # a waiver: a notified waiter sleeps on in the line of the lock
 
 
 STOCK = Claim.MAY_FAIL | Claim.UNAIDED

@@ -7,6 +7,9 @@
  *   (struct bz_debt). If its wait returns BZ_OK, it kept the notification, and `cancel-delivered`
  *   judges it.
  *
+ * With BZ_CLAIM_WAIT_MORPHING nobody sees when a waiter is notified: one that is lost is found by
+ * what sleeps at the end (`deadlock`) and by the model.
+ *
  * A cancelled waiter that has not left may pass a notification on, so it counts as woken. Without
  * BZ_CLAIM_UNAIDED, nothing is lost while a task, a callback or a timer of the variant's own is
  * under way. Spurious wake-ups are not judged. */
@@ -28,7 +31,8 @@ static inline bool lost_notification_suspects(const struct bz_judge *judge,
 static inline void lost_notification_judges(struct bz_judge *judge,
                                             const struct bz_moment *moment) {
     const struct bz_shadow_object *object = bz_judge_shadow_object(judge, moment->object);
-    if (object->never_stuck || bz_is_helped(judge, object)) {
+    bool is_seen = (object->claims & BZ_CLAIM_WAIT_MORPHING) == 0;
+    if (!is_seen || object->never_stuck || bz_is_helped(judge, object)) {
         return; /* see lose_count() in judge.c */
     }
     const struct bz_task_label name = bz_task_label(judge, moment->task);
