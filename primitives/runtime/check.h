@@ -32,6 +32,9 @@ __attribute__((__noreturn__, __cold__)) void bz_check_failed(const char *conditi
 /* Prints the text to stderr, and aborts. */
 __attribute__((__noreturn__, __cold__)) void bz_contract_broken(const char *text);
 
+/* Receives what either prints, before the process ends; NULL: nothing does. */
+extern void (*bz_check_listener)(const char *text);
+
 BZ_END_DECLS
 
 #endif

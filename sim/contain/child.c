@@ -53,6 +53,11 @@ static void tell_refusal(void) {
     }
 }
 
+/* Of BZ_CHECK(), which aborts then. */
+static void on_check(const char *text) {
+    tell(&own_page->end, END_CHECK, text);
+}
+
 static void on_abort(int number) {
     tell_refusal();
     signal(number, SIG_DFL);
@@ -232,6 +237,7 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     set_up_signals();
     bz_lack_handler = on_lack;
+    bz_check_listener = on_check;
     bz_judge_on_refusal = on_refusal;
     (void)pthread_atfork(on_fork, NULL, NULL);
     if (!childhood->has_children) {

@@ -19,6 +19,7 @@ enum bz_ending {
     END_LOOP_FULL,
     END_OVERWRITTEN,
     END_PANIC,  /* the text is that of the panic */
+    END_CHECK,  /* the text is that of a failed check */
     END_BROKEN, /* the text is the rule that its events broke */
     END_LACK,   /* the text is what ran out */
     END_COUNT

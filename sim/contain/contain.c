@@ -301,13 +301,16 @@ static bool describe_ending(const struct bz_account *end, struct bz_death *death
                            "the run took all of the loop's memory (" BZ_MEM_LIMIT_TEXT ")"},
         [END_OVERWRITTEN] = {"crash", OVERWRITTEN},
         [END_PANIC] = {"crash", "a panic"},
+        [END_CHECK] = {"crash", ""},
         [END_BROKEN] = {"crash", OVERWRITTEN}};
     if (endings[end->ending].oracle == NULL) {
         return false;
     }
     death->oracle = endings[end->ending].oracle;
     snprintf(death->how, sizeof death->how, "%s", endings[end->ending].how);
-    if (end->ending == END_BROKEN || end->ending == END_PANIC) {
+    if (end->ending == END_CHECK) {
+        snprintf(death->how, sizeof death->how, "%.*s", (int)sizeof death->how - 1, end->text);
+    } else if (end->ending == END_BROKEN || end->ending == END_PANIC) {
         size_t used = strlen(death->how);
         snprintf(death->how + used, sizeof death->how - used, " (%.*s)",
                  (int)(sizeof death->how - used - 10), end->text);
