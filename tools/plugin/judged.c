@@ -1,4 +1,6 @@
 /* What of a variant is not judged. */
+#include <assert.h>
+
 #include "tools/plugin/plugins.h"
 #include "tools/report/text_output.h"
 
@@ -37,7 +39,10 @@ static const struct {
     {ROW(UNFAIR), EVERY, 0, 0},
     {ROW(SINGLE_CONSUMER), BIT(EVENT) | BIT(QUEUE), 0, 0},
     {ROW(SINGLE_PRODUCER), BIT(QUEUE), 0, 0},
+    {ROW(WAIT_MORPHING), UNCOUNTED, 0, 0},
 };
+static_assert(sizeof effects / sizeof effects[0] == __builtin_popcount(BZ_CLAIMS_ALL),
+              "every claim has a row");
 
 bool bz_plugin_idle_claims(const struct bz_variant *variant, struct bz_text *text) {
     for (size_t row = 0; row < sizeof effects / sizeof effects[0]; row++) {
