@@ -423,9 +423,7 @@ static void print_file(const struct bz_setting *setting, const struct bz_program
                    .print = print_number
 
 const struct bz_setting bz_settings[] = {
-    {"primitive", "P",
-     "One that the scenario and the variant have: semaphore, bounded, lock, event, condition, "
-     "barrier, queue, pool, deferred, scope, modelled, resource-pool",
+    {"primitive", "P", "one that the scenario and the variant have ('buzzer list scenarios')",
      FIELD(args.primitive), .set = set_primitive, .print = print_primitive},
     {"order", "any|fifo",
      "any: every ready handle may go next; fifo: turn by turn, as stock loops do. Timers of one "
