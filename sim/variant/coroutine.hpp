@@ -1,7 +1,7 @@
 /* Bring your own loop, with the coroutines of C++20: how a primitive that keeps coroutine handles
  * and posts them to an executor becomes a variant. For g++ from 10 and clang++ from 14, with
- * libstdc++ and -std=c++20. See sim/variant/README.md (installed: share/doc/buzzer/bring-your-own-loop.md), and
- * the example in share/doc/buzzer/coroutine.
+ * libstdc++ and -std=c++20. See sim/variant/README.md (installed:
+ * share/doc/buzzer/bring-your-own-loop.md), and the example in share/doc/buzzer/coroutine.
  *
  *     your program                              in the cage
  *     co_await acquire() suspends               a task waits in bz::run_coroutine()

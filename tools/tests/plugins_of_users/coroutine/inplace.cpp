@@ -1,5 +1,5 @@
-/* inplace.hpp in the cage, as it is: handles that are resumed directly are completions in place, and
- * nullptr says that a wait cannot be cancelled.
+/* inplace.hpp in the cage, as it is: handles that are resumed directly are completions in place,
+ * and nullptr says that a wait cannot be cancelled.
  *
  *     g++ -std=c++20 -o inplace.so inplace.cpp $(pkg-config --cflags --libs buzzer-plugin) */
 #include "inplace.hpp"

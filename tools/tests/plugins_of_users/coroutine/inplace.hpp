@@ -1,5 +1,6 @@
-/* A mutex and an event in C++20, in the style of cppcoro. Nothing here knows of Buzzer. An awaiter is a node in the coroutine that waits, and unlock() and set() resume it in
- * place. A wait cannot be cancelled. */
+/* A mutex and an event in C++20, in the style of cppcoro. Nothing here knows of Buzzer. An awaiter
+ * is a node in the coroutine that waits, and unlock() and set() resume it in place. A wait cannot
+ * be cancelled. */
 #ifndef INPLACE_HPP
 #define INPLACE_HPP
 
