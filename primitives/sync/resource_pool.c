@@ -3,7 +3,7 @@
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/loop.h"
 
-/* What a waiter is woken with: one of these, or the address of the resource that it is lent. */
+/* A waiter is woken with one of these, or the address of the resource that it is lent. */
 #define NOTHING 0u /* the pool was closed */
 #define ROOM 1u    /* for a resource that it makes itself */
 

@@ -277,7 +277,7 @@ static void give_to_queue(struct drawing *drawing, const struct slot *slot) {
     }
 }
 
-/* What others wait for, more than one of it. */
+/* More than one of the things that others wait for. */
 static void give(struct drawing *drawing, const struct slot *slot, struct place place) {
     struct bz_script *script = drawing->script;
     bool is_held = (place.held >> bz_script_lock_of(script, slot->object) & 1u) != 0;

@@ -83,8 +83,8 @@ static enum bz_status wait_unjudged(struct bz_sut_condition *sut) {
     return sut->ops->wait(sut->instance);
 }
 
-/* What one runner at a time may be inside of, if the variant claims so: takes the place, which
- * `inside` has; false: another one has it. */
+/* Takes the place of an object that admits one runner at a time, by a claim; `inside` has the
+ * places. False: another runner has it. */
 static bool enter(const struct runner *runner, uint32_t object, uint32_t claim, uint32_t *inside) {
     const struct bz_variant *variant = runner->interpreter->world->variant;
     bool is_single = (bz_variant_claims(variant, primitive_of(runner, object)) & claim) != 0;

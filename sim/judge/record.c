@@ -454,9 +454,7 @@ static const char *fill_jump(const struct bz_trace_choice *entry, struct bz_choi
     if (entry->task != NULL || entry->n != BZ_TRACE_ABSENT || entry->value == BZ_TRACE_ABSENT ||
         entry->value < BZ_CHOICE_LAG || entry->value > UINT32_MAX) {
         return "a clock jump has a \"value\", 1 or more, and no \"task\", \"n\" or \"bound\"; a "
-               "drawn delay "
-               "has "
-               "a \"label\"";
+               "drawn delay has a \"label\"";
     }
     choice->value = entry->value;
     return NULL;

@@ -1,4 +1,4 @@
-/* What the runtime reports to the judge. */
+/* The events that the runtime reports to the judge. */
 #include "sim/native/image.h"
 #include "sim/native/internal.h"
 #include "sim/native/sut.h"

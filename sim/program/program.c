@@ -11,7 +11,7 @@
 
 #define STEP_NS 250u /* of CPU time, in C */
 
-/* What the parameter is less than the size of the object; -1: it is none. */
+/* The parameter is less than the size of the object by so much; -1: it is not the size. */
 static int64_t size_beside(const struct bz_program *program, uint32_t index) {
     const struct bz_scenario *scenario = program->scenario;
     bool is_size = scenario->size != NULL &&

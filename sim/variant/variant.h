@@ -101,7 +101,7 @@ struct bz_pool_ops {
     uint64_t (*entries)(void *instance); /* keys that it keeps a lock for; NULL: not shown */
 };
 
-/* What a pool of resources gets: all of it lives as long as the pool. */
+/* The arguments of a pool of resources: all of them live as long as the pool. */
 struct bz_resource_setup {
     uint32_t limit;   /* resources that may exist at the same time, those being made included */
     uint64_t idle_ns; /* one that was idle for longer is not lent again; 0: it may be */

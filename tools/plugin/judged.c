@@ -1,4 +1,4 @@
-/* What of a variant is not judged. */
+/* The parts of a variant that are not judged. */
 #include <assert.h>
 
 #include "tools/plugin/plugins.h"

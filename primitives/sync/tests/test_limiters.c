@@ -180,7 +180,7 @@ Test(rate, timelines) {
          "acquire-2; a-b: acquire-2 now; turn time-100 due-1 step cancel-a queue=1/1/0"
          " => a.acquire-2:cancelled b.acquire-2:ok b.now=100"},
         /* Time has passed meanwhile, and half of the tokens have drained; others have used that.
-         * What is taken out is the other half, so the rate is kept. */
+         * The other half is taken out, so the rate is kept. */
         {"woken_and_cancelled_later_takes_out_what_is_left", 2,
          "acquire-2; a: acquire-2; turn time-100 due-1 step time-50 rate-1 cancel-a turn"
          " -> a.acquire-2:cancelled; rate-1 rate-1:empty"},

@@ -139,7 +139,7 @@ Test(explore_symmetry, loses_nothing_in_any_scenario) {
 
 /* --- who it is matters ------------------------------------------------------------------------ */
 
-/* Waits twice if this task got the last permit, too. Who that was matters while others have as much
+/* Waits twice if this task got the last permit, too. That task matters while others have as much
  * or as little left to do. */
 struct remembering {
     struct bz_zoo_semaphore semaphore; /* first */

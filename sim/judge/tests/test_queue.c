@@ -141,7 +141,7 @@ Test(queue, timelines) {
         {"", &bz_variant_buzzer, "queue fifo 0; a: put put; b: count; a b"},
         {"", &offers_least, "queue fifo 0; a: put put; b: count; a b"},
         {"", &bz_variant_buzzer, "queue fifo 0; a: put drop; b: count; a b"},
-        /* What drops the item runs inside its put. */
+        /* The shutdown that drops the item runs inside its put. */
         {"item-once/is_silent_when_a_shutdown_drops_what_is_being_put", &design_inplace,
          "queue fifo 0; a: ~get drop; b: put; c: count; a !a b c"},
         /* The shutdown does not drop an item that was handed over before. */

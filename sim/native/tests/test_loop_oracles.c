@@ -1,9 +1,9 @@
-/* What oracles demand of the loop: a guest spoils the loop's own state, as a fault of the runtime
- * would. Words: nap-K sleeps K * 10 ns; swap exchanges the first two timers of the heap; time-NK
- * changes the time of the Nth one to K * 10 ns, fake-NK only in the heap; mark marks the task for a
- * cancel without a request, mark-b task b, forget drops the mark; uncancel-b is bz_task_uncancel();
- * keep-X spoils a count: a stack (s), a slot of the ready queue (q), many (m), a disarmed timer
- * (d). */
+/* The demands of oracles on the loop: a guest spoils the loop's own state, as a fault of the
+ * runtime would. Words: nap-K sleeps K * 10 ns; swap exchanges the first two timers of the heap;
+ * time-NK changes the time of the Nth one to K * 10 ns, fake-NK only in the heap; mark marks the
+ * task for a cancel without a request, mark-b task b, forget drops the mark; uncancel-b is
+ * bz_task_uncancel(); keep-X spoils a count: a stack (s), a slot of the ready queue (q), many (m),
+ * a disarmed timer (d). */
 #include "primitives/runtime/coro/stack.h"
 #include "sim/tests/toys.h"
 

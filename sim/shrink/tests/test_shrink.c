@@ -181,7 +181,7 @@ Test(shrink, ends_with_its_budget_or_when_it_is_stopped) {
     bz_trace_fini(&trace);
 }
 
-/* What a budget of steps has cut short is never called minimal, and says what is to be raised. */
+/* A result that a budget of steps cut short is not called minimal, and names what to raise. */
 Test(shrink, says_that_its_budget_was_spent) {
     struct bz_program program;
     struct bz_trace trace;
@@ -315,7 +315,7 @@ Test(why, finds_the_run_that_passes_with_one_choice_more) {
     free(why);
 }
 
-/* What is cut by the step limit neither fails nor passes. */
+/* A run that the step limit cuts neither fails nor passes. */
 Test(why, does_not_take_a_run_that_was_cut_for_one_that_passes) {
     struct bz_why *why = calloc(1, sizeof *why);
     explain("contended", "zoo/sem-woken-cancel",

@@ -305,7 +305,7 @@ class Network:
             for each in (self._world, *self._world.sockets):
                 each._loop = self
 
-    # What asyncio's loop makes in its __init__().
+    # asyncio's loop makes this in its __init__().
     _transports = functools.cached_property(lambda self: weakref.WeakValueDictionary())
     _unix_server_sockets = functools.cached_property(lambda self: {})  # since 3.13
 

@@ -1,6 +1,7 @@
 /* The condition variables of lua-cqueues: a lock and a condition of a few lines of Lua, each call
- * in a coroutine of one controller. What a signal wakes runs in the controller's next step, which
- * is a step of Buzzer's loop; a cancel is a signal of a second condition that the same wait polls.
+ * in a coroutine of one controller. A coroutine that a signal wakes runs in the controller's next
+ * step, which is a step of Buzzer's loop; a cancel is a signal of a second condition that the same
+ * wait polls.
  */
 #include <lauxlib.h>
 #include <lua.h>

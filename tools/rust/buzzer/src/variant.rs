@@ -305,7 +305,7 @@ impl Offer {
     };
 }
 
-/// What has sizes, of `enum bz_primitive`.
+/// Of `enum bz_primitive`, those that have sizes.
 #[repr(usize)]
 pub enum Primitive {
     Semaphore = 1,

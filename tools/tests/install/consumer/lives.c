@@ -1,4 +1,4 @@
-/* What lives: a task sleeps on libuv's clock. */
+/* The live driver: a task sleeps on libuv's clock. */
 #define _XOPEN_SOURCE 600 /* for libuv's header under -std=c11 */
 
 #include "primitives/runtime/task.h"

@@ -1,4 +1,4 @@
-/* What ships: two tasks share one permit of a semaphore, on the loop's own driver. */
+/* The primitives that ship: two tasks share one permit of a semaphore, on the loop's own driver. */
 #include "primitives/runtime/loop.h"
 #include "primitives/runtime/task.h"
 #include "primitives/sync/semaphore.h"

@@ -1,4 +1,4 @@
-/* What tests with the simulator's library: it is there, its headers are, and they fit together. */
+/* The library for tests with the simulator: it is there, its headers are, and they fit together. */
 #include <string.h>
 
 #include "sim/variant/variant.h"

@@ -1,7 +1,7 @@
-/* What the plug-in finds in Boost.Fiber, without Buzzer: on its own scheduler, in real time. A
- * fiber whose deadline has passed leaves with a wake-up that another one needed, and a push whose
- * item was received, or is still to be, says that it has failed. Prints a line for each case, and
- * exits with the number of cases that are wrong. */
+/* The faults that the plug-in finds in Boost.Fiber, without Buzzer: on its own scheduler, in real
+ * time. A fiber whose deadline has passed leaves with a wake-up that another one needed, and a push
+ * whose item was received, or is still to be, says that it has failed. Prints a line for each case,
+ * and exits with the number of cases that are wrong. */
 #include <boost/fiber/buffered_channel.hpp>
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>

@@ -1,4 +1,4 @@
-/* The primitives of Boost.Fiber as variants. What they claim is what its manual promises: owners
+/* The primitives of Boost.Fiber as variants. They claim what its manual promises: owners
  * are checked, and no order is promised. */
 #include <boost/fiber/barrier.hpp>
 #include <boost/fiber/buffered_channel.hpp>

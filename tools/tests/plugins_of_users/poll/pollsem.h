@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a future calls when it should be polled again. */
+/* A future calls this when it should be polled again. */
 struct pollwaker {
     void (*wake)(void *task);
     void *task;
