@@ -8,15 +8,16 @@ static void play(const char *timeline) {
     hall_play(3, BZ_QUEUE_FIFO, 1, timeline);
 }
 
-/* Guests a to `last` wait for a notification when the timeline begins. Whatever comes of it, they
- * release the lock. */
-static void play_waiting(char last, const char *timeline) {
+/* So many guests, from a on, wait for a notification when the timeline begins. Whatever comes of
+ * it, they release the lock. */
+static void play_waiting(uint32_t count, const char *timeline) {
     struct hall hall;
     char beginning[64];
-    snprintf(beginning, sizeof beginning, "a-%c: acquire ~wait release; run locked=no", last);
+    snprintf(beginning, sizeof beginning, "a-%c: acquire ~wait release; run locked=no",
+             'a' + (int)count - 1);
     hall_begin(&hall, 3, BZ_QUEUE_FIFO, 1);
     tst_play(&hall.stage, beginning);
-    cr_assert_eq(hall.condition.queue.waiting_count, (uint32_t)(last - 'a' + 1));
+    cr_assert_eq(hall.condition.queue.waiting_count, count);
     tst_forget(&hall.stage.log);
     tst_play(&hall.stage, timeline);
     hall_end(&hall);
@@ -25,42 +26,38 @@ static void play_waiting(char last, const char *timeline) {
 /* --- order ------------------------------------------------------------------------------------ */
 
 Test(condition, play_waiting) {
-    static const struct {
-        const char *name;
-        char last;
-        const char *timeline;
-    } rows[] = {
-        {"notify_wakes_the_oldest_once_the_lock_is_free", 'c',
+    static const struct tst_sized_row rows[] = {
+        {"notify_wakes_the_oldest_once_the_lock_is_free", 3,
          "acquire notify-1 condition=2/1/0 => ;"
          "lock=1/0/0 release => a.wait:ok;"
          "acquire notify-2 release => b.wait:ok c.wait:ok"},
-        {"notify_of_more_than_there_are_wakes_all", 'c',
+        {"notify_of_more_than_there_are_wakes_all", 3,
          "acquire notify-1 release acquire notify-2048 release condition=0/3/0"
          " => a.wait:ok b.wait:ok c.wait:ok"},
-        {"notify_of_none_wakes_nobody", 'a',
+        {"notify_of_none_wakes_nobody", 1,
          "acquire notify-0 release condition=1/0/0 acquire notify-1 release"
          " => a.wait:ok"},
-        {"notify_all_wakes_all_in_order", 'd',
+        {"notify_all_wakes_all_in_order", 4,
          "e: acquire notify-all release"
          " => e.acquire:ok a.wait:ok b.wait:ok c.wait:ok d.wait:ok"},
 
         /* --- the lock --- */
-        {"refuses_whoever_has_no_lock", 'a',
+        {"refuses_whoever_has_no_lock", 1,
          "notify-1:not-held notify-all:not-held condition=1/0/0;"
          "b: ~wait ~wait-true => b.wait:not-held b.wait-true:not-held;"
          "acquire notify-1 release => a.wait:ok"},
 
         /* --- cancels: waiting --- */
         /* There was no notification to pass on; asyncio since 3.13 would wake b here. */
-        {"cancelled_waiter_wakes_nobody", 'c',
+        {"cancelled_waiter_wakes_nobody", 3,
          "cancel-a condition=2/0/1 => a.wait:cancelled; condition=2/0/0;"
          "acquire notify-2 release => b.wait:ok c.wait:ok"},
-        {"cancelled_waiter_waits_for_the_lock", 'b',
+        {"cancelled_waiter_waits_for_the_lock", 2,
          "acquire cancel-a => ; lock=1/0/0 release => a.wait:cancelled;"
          "acquire notify-1 release => b.wait:ok"},
         /* Cancel, then notify, in one turn: the notification is the next waiter's from the
          * beginning. */
-        {"cancel_then_notify", 'c',
+        {"cancel_then_notify", 3,
          "acquire cancel-a notify-1 release condition=1/1/1"
          " => a.wait:cancelled b.wait:ok;"
          "condition=1/0/0 acquire notify-1 release => c.wait:ok"},
@@ -69,21 +66,21 @@ Test(condition, play_waiting) {
         /* Notify, then cancel, in one turn: the window. The notification goes on in the very
          * step in which the cancelled waiter runs, though somebody else holds the lock
          * (gh-112202). */
-        {"notify_then_cancel", 'c',
+        {"notify_then_cancel", 3,
          "acquire notify-1 cancel-a condition=2/1/0 step condition=1/1/0 release"
          " => a.wait:cancelled b.wait:ok;"
          "condition=1/0/0 acquire notify-1 release => c.wait:ok"},
         /* With nobody behind, the notification is spent. */
-        {"notify_then_cancel_of_the_only_waiter", 'a',
+        {"notify_then_cancel_of_the_only_waiter", 1,
          "acquire notify-1 release cancel-a => a.wait:cancelled;"
          "b: acquire ~wait release => b.acquire:ok;"
          "condition=1/0/0 cancel-b => b.wait:cancelled"},
         /* Two were notified; both are cancelled; both notifications go on, in order. */
-        {"notify_two_then_cancel_both", 'e',
+        {"notify_two_then_cancel_both", 5,
          "acquire notify-2 release cancel-b cancel-a"
          " => a.wait:cancelled b.wait:cancelled c.wait:ok d.wait:ok;"
          "acquire notify-1 release => e.wait:ok"},
-        {"chain_of_cancels_in_the_window", 'e',
+        {"chain_of_cancels_in_the_window", 5,
          "acquire notify-1 release;"
          "condition=4/1/0 cancel-a turn -> a.wait:cancelled;"
          "condition=3/1/0 cancel-b turn -> b.wait:cancelled;"
@@ -94,39 +91,37 @@ Test(condition, play_waiting) {
         /* Notified, and cancelled while it waits for the lock: the cancellation is not swallowed
          * (gh-77022), the lock is held (gh-67159), the notification goes on at once (gh-112202).
          * Then two are queued for the lock: a again, and b, which was notified. */
-        {"cancel_while_queued_for_the_lock", 'c',
+        {"cancel_while_queued_for_the_lock", 3,
          "acquire notify-1 run lock=1/0/0 cancel-a lock=0/0/1 => ; lock=2/0/0;"
          "release => a.wait:cancelled b.wait:ok;"
          "condition=1/0/0 acquire notify-1 release => c.wait:ok"},
         /* The same with the release in the same turn, in both orders: "cancel, release" finds
          * the lock free on the second try; after "release, cancel" it was handed over, and is
          * passed on and waited for again. */
-        {"cancel_and_release_while_queued_for_the_lock", 'b',
+        {"cancel_and_release_while_queued_for_the_lock", 2,
          "acquire notify-1 run cancel-a release lock=0/0/1"
          " => a.wait:cancelled b.wait:ok"},
-        {"cancel_and_release_while_queued_for_the_lock", 'b',
+        {"cancel_and_release_while_queued_for_the_lock", 2,
          "acquire notify-1 run release cancel-a lock=0/1/0"
          " => a.wait:cancelled b.wait:ok"},
         /* Cancelled between the hand-over of the lock and the resume: others in the queue go
          * first. */
-        {"cancel_in_the_window_of_the_lock", 'b',
+        {"cancel_in_the_window_of_the_lock", 2,
          "acquire notify-1 run; c: acquire release; run release lock=1/1/0 cancel-a"
          " => c.acquire:ok a.wait:cancelled b.wait:ok"},
         /* A second request strikes on the way out, and a queues anew: one cancellation, one
          * notification handed on. */
-        {"second_request_on_the_way_out", 'c',
+        {"second_request_on_the_way_out", 3,
          "acquire notify-1 run cancel-a run cancel-a run condition=1/0/0 lock=2/0/0;"
          "release => b.wait:ok a.wait:cancelled;"
          "acquire notify-1 release => c.wait:ok"},
         /* A waiter that was cancelled without a notification is cancelled again on its way out. */
-        {"second_request_without_a_notification", 'b',
+        {"second_request_without_a_notification", 2,
          "acquire cancel-a cancel-a run cancel-a run condition=1/0/0;"
          "release => a.wait:cancelled; acquire notify-1 release => b.wait:ok"},
+        {NULL, 0, NULL},
     };
-    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
-        tst_begin_row(rows[row].name);
-        play_waiting(rows[row].last, rows[row].timeline);
-    }
+    tst_play_sized_rows(rows, play_waiting);
 }
 
 Test(condition, timelines) {
@@ -207,7 +202,7 @@ Test(condition, waiters_may_be_cancelled_anywhere) {
                  "cancel-%c run acquire notify-1 release run acquire notify-1 release run"
                  " acquire notify-1 release => %s",
                  'a' + victim, stories[victim]);
-        play_waiting('d', timeline);
+        play_waiting(4, timeline);
     }
 }
 
