@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "primitives/runtime/check.h"
+#include "primitives/runtime/heapq.h"
 
 #define CAPACITY_FIRST 16u
 
@@ -59,42 +59,14 @@ bool bz_items_reserve(struct bz_items *items) {
 
 /* --- the heap --------------------------------------------------------------------------------- */
 
-static bool leaves_before(const struct bz_items_entry *left, const struct bz_items_entry *right) {
-    return left->priority != right->priority ? left->priority < right->priority
-                                             : left->order < right->order;
+static bool leaves_before(const void *left, const void *right) {
+    const struct bz_items_entry *a = left;
+    const struct bz_items_entry *b = right;
+    return a->priority != b->priority ? a->priority < b->priority : a->order < b->order;
 }
 
-static void heap_push(struct bz_items *items, struct bz_items_entry entry) {
-    uint32_t hole = items->count;
-    while (hole > 0) {
-        uint32_t parent = (hole - 1) / 2;
-        if (!leaves_before(&entry, &items->heap[parent])) {
-            break;
-        }
-        items->heap[hole] = items->heap[parent];
-        hole = parent;
-    }
-    items->heap[hole] = entry;
-}
-
-/* Removes the first of `count` + 1 entries. The last one moves down from the top. */
-static uint64_t heap_pop(struct bz_items *items, uint32_t count) {
-    uint64_t value = items->heap[0].value;
-    struct bz_items_entry last = items->heap[count];
-    uint32_t hole = 0;
-    while (hole < count / 2) {
-        uint32_t child = 2 * hole + 1;
-        if (child + 1 < count && leaves_before(&items->heap[child + 1], &items->heap[child])) {
-            child++;
-        }
-        if (!leaves_before(&items->heap[child], &last)) {
-            break;
-        }
-        items->heap[hole] = items->heap[child];
-        hole = child;
-    }
-    items->heap[hole] = last;
-    return value;
+static struct bz_heapq heap_of(struct bz_items *items) {
+    return (struct bz_heapq){items->heap, sizeof items->heap[0], leaves_before};
 }
 
 /* --- push and pop ----------------------------------------------------------------------------- */
@@ -108,8 +80,10 @@ static uint32_t ring_index(const struct bz_items *items, uint32_t offset) {
 void bz_items_push(struct bz_items *items, uint64_t value, int64_t priority) {
     BZ_CHECK(items->count < items->capacity);
     if (items->kind == BZ_QUEUE_PRIORITY) {
-        heap_push(items, (struct bz_items_entry){
-                             .priority = priority, .order = items->puts++, .value = value});
+        struct bz_heapq heap = heap_of(items);
+        items->heap[items->count] =
+            (struct bz_items_entry){.priority = priority, .order = items->puts++, .value = value};
+        bz_heapq_to_root(&heap, 0, items->count);
     } else {
         items->values[ring_index(items, items->count)] = value; /* a stack's head stays at 0 */
     }
@@ -120,7 +94,10 @@ uint64_t bz_items_pop(struct bz_items *items) {
     BZ_CHECK(items->count > 0);
     items->count--;
     if (items->kind == BZ_QUEUE_PRIORITY) {
-        return heap_pop(items, items->count);
+        struct bz_heapq heap = heap_of(items);
+        uint64_t value = items->heap[0].value;
+        bz_heapq_drop_first(&heap, items->count + 1);
+        return value;
     }
     if (items->kind == BZ_QUEUE_LIFO) {
         return items->values[items->count];

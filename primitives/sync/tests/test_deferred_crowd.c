@@ -14,7 +14,7 @@
 struct crowd;
 
 struct guest {
-    struct bz_deferred_run run; /* its waiter is the guest's */
+    struct bz_deferred_waiter waiter;
     struct bz_deferred_pair first;
     struct bz_deferred_pair second;
     struct crowd *crowd;
@@ -23,7 +23,7 @@ struct guest {
 /* A row of the table below. */
 struct play {
     const char *name;
-    void (*come)(struct guest *guest); /* all come in the same way; NULL: none comes by itself */
+    void (*come)(struct guest *guest); /* all come in the same way */
     bz_deferred_fn *first;             /* of each guest; the second one counts the ends */
     void (*act)(struct crowd *crowd);  /* in a task of its own */
     uint32_t served;                   /* the others are told of an error, or cancelled */
@@ -56,7 +56,7 @@ static uint32_t number_of(struct guest *guest) {
 }
 
 static struct bz_deferred *deferred_of(struct crowd *crowd, uint32_t index) {
-    return &crowd->guests[index].run.waiter.deferred;
+    return &crowd->guests[index].waiter.deferred;
 }
 
 static void note_frame(struct crowd *crowd, char *frame) {
@@ -102,7 +102,7 @@ static void add_callbacks(struct crowd *crowd, uint32_t index) {
 /* --- the lock --------------------------------------------------------------------------------- */
 
 static void acquire_lock(struct guest *guest) {
-    bz_deferred_lock_acquire(&guest->crowd->lock, &guest->run.waiter);
+    bz_deferred_lock_acquire(&guest->crowd->lock, &guest->waiter);
 }
 
 static void act_release_lock(struct crowd *crowd) {
@@ -115,47 +115,6 @@ static struct bz_deferred_result release_lock(struct bz_deferred_pair *pair,
     if (result.status == BZ_OK) {
         act_release_lock(guest->crowd);
     }
-    return result;
-}
-
-/* Each callback releases and starts to wait for the next one: nobody ever queues. */
-static void come_next(struct crowd *crowd, uint32_t next) {
-    act_release_lock(crowd);
-    if (next < CROWD) {
-        acquire_lock(&crowd->guests[next]);
-        add_callbacks(crowd, next);
-    }
-}
-
-static struct bz_deferred_result acquire_next(struct bz_deferred_pair *pair,
-                                              struct bz_deferred_result result) {
-    struct guest *guest = served_guest(pair, result);
-    come_next(guest->crowd, number_of(guest) + 1);
-    return result;
-}
-
-static void act_come_first(struct crowd *crowd) {
-    come_next(crowd, 0);
-}
-
-static struct bz_deferred_result run_fn(void *arg) {
-    struct guest *guest = arg;
-    note_frame(guest->crowd, __builtin_frame_address(0));
-    return bz_deferred_ok(number_of(guest));
-}
-
-static void run_function(struct guest *guest) {
-    tst_status(bz_deferred_lock_run(&guest->crowd->lock, &guest->run, run_fn, guest), BZ_OK);
-}
-
-/* The releases of run come before the callbacks that its user added, which so end last to first. */
-static struct bz_deferred_result note_run(struct bz_deferred_pair *pair,
-                                          struct bz_deferred_result result) {
-    struct guest *guest = bz_container_of(pair, struct guest, first);
-    struct crowd *crowd = guest->crowd;
-    note_frame(crowd, __builtin_frame_address(0));
-    crowd->out_of_order += result.value != CROWD - 1 - crowd->served;
-    crowd->served += result.status == BZ_OK;
     return result;
 }
 
@@ -185,7 +144,7 @@ static void act_cancel_newest_first(struct crowd *crowd) {
 /* --- the semaphore and the queue -------------------------------------------------------------- */
 
 static void acquire_token(struct guest *guest) {
-    bz_deferred_semaphore_acquire(&guest->crowd->semaphore, &guest->run.waiter);
+    bz_deferred_semaphore_acquire(&guest->crowd->semaphore, &guest->waiter);
 }
 
 static struct bz_deferred_result release_token(struct bz_deferred_pair *pair,
@@ -202,7 +161,7 @@ static void act_release_tokens(struct crowd *crowd) {
 }
 
 static void get(struct guest *guest) {
-    tst_status(bz_deferred_queue_get(&guest->crowd->queue, &guest->run.waiter), BZ_OK);
+    tst_status(bz_deferred_queue_get(&guest->crowd->queue, &guest->waiter), BZ_OK);
 }
 
 static void put(struct crowd *crowd, uint64_t item) {
@@ -224,7 +183,7 @@ static void act_put_first(struct crowd *crowd) {
 /* --- deferreds alone -------------------------------------------------------------------------- */
 
 static void init(struct guest *guest) {
-    bz_deferred_init(&guest->run.waiter.deferred, &guest->crowd->trampoline, NULL);
+    bz_deferred_init(&guest->waiter.deferred, &guest->crowd->trampoline, NULL);
 }
 
 /* Fires all before `end`, oldest first. */
@@ -268,8 +227,6 @@ static void act_cancel_through_the_chain(struct crowd *crowd) {
 
 static const struct play plays[] = {
     {"at_a_lock_releases_in_its_callbacks", acquire_lock, release_lock, act_release_lock, CROWD},
-    {"at_a_lock_follows_one_another", NULL, acquire_next, act_come_first, CROWD},
-    {"at_a_lock_runs_a_function_each", run_function, note_run, act_release_lock, CROWD},
     {"at_a_lock_cancels_one_another", acquire_lock, cancel_next, act_cancel_first, 0,
      .is_locked = true},
     {"at_a_lock_is_cancelled_newest_first", acquire_lock, release_lock, act_cancel_newest_first, 1},
@@ -300,10 +257,8 @@ static void crowd_begin(struct crowd *crowd, const struct play *play) {
     crowd->guests = calloc(CROWD, sizeof crowd->guests[0]);
     for (uint32_t index = 0; index < CROWD; index++) {
         crowd->guests[index].crowd = crowd;
-        if (play->come != NULL) {
-            play->come(&crowd->guests[index]);
-            add_callbacks(crowd, index);
-        }
+        play->come(&crowd->guests[index]);
+        add_callbacks(crowd, index);
     }
 }
 
@@ -316,7 +271,7 @@ static enum bz_status act_in_task(void *arg) {
 static void crowd_play(const struct play *play) {
     struct crowd crowd;
     crowd_begin(&crowd, play);
-    uint32_t at_the_lock = play->come == acquire_lock || play->come == run_function ? CROWD : 0;
+    uint32_t at_the_lock = play->come == acquire_lock ? CROWD : 0;
     cr_assert_eq(crowd.lock.semaphore.queue.waiting_count, at_the_lock, "%s", play->name);
     tst_start(crowd.loop, act_in_task, &crowd);
     tst_run(crowd.loop);
