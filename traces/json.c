@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "primitives/runtime/check.h"
-#include "traces/json_check.h"
 #include "traces/lack.h"
 #include "traces/utf8.h"
 

@@ -46,6 +46,10 @@ void bz_json_free(struct bz_json *root);
  * column (in bytes, from 1). */
 struct bz_json *bz_json_parse(const char *text, size_t length, unsigned depth_max,
                               const char *origin, char *error, size_t error_bytes);
+/* The check alone (json_check.c). O(length). */
+bool bz_json_check(const char *text, size_t length, unsigned depth_max, const char *origin,
+                   char *error, size_t error_bytes);
+
 const struct bz_json *bz_json_get(const struct bz_json *object, const char *key); /* or NULL */
 bool bz_json_is_object(const struct bz_json *json);
 bool bz_json_is_array(const struct bz_json *json);

@@ -1,7 +1,7 @@
 /* Checks JSON text by recursive descent with a depth limit, before cJSON reads it. cJSON accepts
  * duplicate keys, any byte up to 32 as a blank, control characters and invalid UTF-8 in strings,
  * "\u0000" as the end of a string, and malformed numbers. */
-#include "traces/json_check.h"
+#include "traces/json.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/json.h"
 #include "traces/text.h"
 #include "traces/utf8.h"
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,11 +229,6 @@ static bool write_all(int descriptor, const char *text, size_t length) {
     return true;
 }
 
-/* Writes a text that is on the disk then. */
-static bool store(int descriptor, const char *text, size_t length) {
-    return write_all(descriptor, text, length) && fsync(descriptor) == 0;
-}
-
 /* Makes the name of a file last, where the file system can do that. */
 static void keep_name(const char *path) {
     char *folder = strdup(path);
@@ -245,16 +241,24 @@ static void keep_name(const char *path) {
     free(folder);
 }
 
-/* After the new file `name` was written and closed, or could not be for the reason in errno:
- * renames it unless `path` is NULL. On failure it removes the file, and errno says why. */
-static bool finish(bool is_written, const char *name, const char *path) {
+/* Closes a new file, after the function has written its content to the disk, and makes `path` its
+ * name. `name` is that which it has, "" for none. On failure no file stays, and errno says why. */
+static bool fill(int descriptor, char *name, size_t name_bytes, const char *path,
+                 bool (*write)(void *context, FILE *file), void *context) {
+    FILE *file = fdopen(descriptor, "wb");
+    bool is_written = file != NULL && write(context, file) && fflush(file) == 0 &&
+                      fsync(descriptor) == 0 && give_name(descriptor, path, name, name_bytes);
     int problem = errno;
-    if (is_written && path != NULL && rename(name, path) != 0) {
+    if ((file != NULL ? fclose(file) : close(descriptor)) != 0 && is_written) {
+        problem = errno;
+        is_written = false;
+    }
+    if (is_written && strcmp(name, path) != 0 && rename(name, path) != 0) {
         problem = errno;
         is_written = false;
     }
     if (is_written) {
-        keep_name(path != NULL ? path : name);
+        keep_name(path);
     } else if (name[0] != '\0') {
         unlink(name);
     }
@@ -262,34 +266,37 @@ static bool finish(bool is_written, const char *name, const char *path) {
     return is_written;
 }
 
-/* Closes the new file `name` that was written, or could not be for the reason in errno, and
- * finishes it. */
-static bool close_new(int descriptor, bool is_written, const char *name, const char *path) {
-    int problem = errno;
-    if (close(descriptor) != 0 && is_written) {
-        problem = errno;
-        is_written = false;
-    }
-    errno = problem;
-    return finish(is_written, name, path);
-}
-
-bool bz_file_create(const char *path, const char *text, size_t length) {
-    int descriptor = create(path);
-    return descriptor >= 0 && close_new(descriptor, store(descriptor, text, length), path, NULL);
-}
-
-bool bz_file_replace(const char *path, const char *text, size_t length) {
+bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *file), void *context) {
     size_t name_bytes = strlen(path) + 32;
     char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
     int descriptor = create_beside(path, name, name_bytes);
-    bool is_written = descriptor >= 0 && store(descriptor, text, length) &&
-                      give_name(descriptor, path, name, name_bytes);
-    is_written = descriptor >= 0 && close_new(descriptor, is_written, name, path);
+    bool is_written = descriptor >= 0 && fill(descriptor, name, name_bytes, path, write, context);
     int problem = errno;
     free(name);
     errno = problem;
     return is_written;
+}
+
+struct text {
+    const char *bytes;
+    size_t length;
+};
+
+static bool write_text(void *context, FILE *file) {
+    const struct text *text = context;
+    return fwrite(text->bytes, 1, text->length, file) == text->length;
+}
+
+bool bz_file_replace(const char *path, const char *text, size_t length) {
+    return bz_file_replace_by(path, write_text, &(struct text){text, length});
+}
+
+bool bz_file_create(const char *path, const char *text, size_t length) {
+    char name[PATH_MAX];
+    int descriptor = create(path);
+    snprintf(name, sizeof name, "%s", path);
+    return descriptor >= 0 &&
+           fill(descriptor, name, sizeof name, path, write_text, &(struct text){text, length});
 }
 
 /* The descriptor of a stream that this program prints to and that has this name; -1: none has it.
@@ -326,28 +333,6 @@ bool bz_file_put(const char *path, const char *text, size_t length) {
     if (descriptor >= 0 && close(descriptor) != 0 && is_written) {
         return false;
     }
-    errno = problem;
-    return is_written;
-}
-
-bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *file), void *context) {
-    size_t name_bytes = strlen(path) + 32;
-    char *name = bz_lack_check(malloc(name_bytes), "the name of a file");
-    int descriptor = create_beside(path, name, name_bytes);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-    bool is_written = file != NULL && write(context, file) && fflush(file) == 0 &&
-                      fsync(descriptor) == 0 && give_name(descriptor, path, name, name_bytes);
-    int problem = errno;
-    if (file != NULL && fclose(file) != 0 && is_written) {
-        problem = errno;
-        is_written = false;
-    } else if (file == NULL && descriptor >= 0) {
-        close(descriptor);
-    }
-    errno = problem;
-    is_written = descriptor >= 0 && finish(is_written, name, path);
-    problem = errno;
-    free(name);
     errno = problem;
     return is_written;
 }

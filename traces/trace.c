@@ -51,19 +51,11 @@ void bz_trace_fini(struct bz_trace *trace) {
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-/* FNV-1a, folded: the table uses the low bits. */
-static size_t hash_of(const char *text) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    }
-    return (size_t)(hash ^ hash >> 32u);
-}
-
 /* The slot of `text`, used or free. The table is never full. */
 static struct bz_trace_name *slot_of(const struct bz_trace *trace, const char *text) {
     size_t mask = trace->name_capacity - 1;
-    size_t index = hash_of(text) & mask;
+    uint64_t hash = bz_checksum(text, strlen(text));
+    size_t index = (size_t)(hash ^ hash >> 32u) & mask;
     while (trace->names[index].text != NULL && strcmp(trace->names[index].text, text) != 0) {
         index = (index + 1) & mask;
     }

@@ -192,7 +192,7 @@ void bz_chunk_run(struct bz_campaigning *campaign, struct bz_world *world,
         product->is_last = product->part.lack[0] != '\0' ||
                            (!campaign->config->keep_going && product->part.violations > 0);
     }
-    bz_tally_add_stats(&product->part.stats, bz_judge_stats(world->judge));
+    bz_tally_add_stats(&product->part.stats, bz_judge_stats(world->judge), 1);
 }
 
 void bz_chunk_go_on(const struct bz_campaigning *campaign, struct bz_batch *batch, uint64_t first) {

@@ -52,8 +52,7 @@ uint32_t bz_tally_keep(struct bz_campaign_result *result, const struct bz_findin
     return place;
 }
 
-/* Modulo 2^64, so `times` may be -1. */
-static void add_times(struct bz_run_stats *sum, const struct bz_run_stats *part, uint64_t times) {
+void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part, uint64_t times) {
     sum->runs += times * part->runs;
     sum->steps += times * part->steps;
     sum->injected += times * part->injected;
@@ -62,14 +61,6 @@ static void add_times(struct bz_run_stats *sum, const struct bz_run_stats *part,
             sum->windows[op][window] += times * part->windows[op][window];
         }
     }
-}
-
-void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
-    add_times(sum, part, 1);
-}
-
-void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *part) {
-    add_times(sum, part, UINT64_MAX);
 }
 
 bool bz_tally_note_strikes(uint64_t *situations, const struct bz_run_mark *mark) {
@@ -98,7 +89,7 @@ void bz_tally_add(struct bz_campaign_result *result, const struct bz_campaign_re
     bz_tally_note_cut(result, part->cut);
     result->waited += part->waited;
     result->digest += part->digest;
-    bz_tally_add_stats(&result->stats, &part->stats);
+    bz_tally_add_stats(&result->stats, &part->stats, 1);
     for (uint32_t index = 0; index < BZ_ORACLES_MAX; index++) {
         result->by_oracle[index] += part->by_oracle[index];
     }

@@ -16,8 +16,8 @@ struct bz_finding *bz_tally_find(struct bz_campaign_result *result,
  * the place if it is new there, else BZ_FINDINGS_MAX. */
 uint32_t bz_tally_keep(struct bz_campaign_result *result, const struct bz_finding *finding);
 
-void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part);
-void bz_tally_take_stats(struct bz_run_stats *sum, const struct bz_run_stats *part);
+/* Adds the numbers so many times, modulo 2^64: UINT64_MAX takes them away. */
+void bz_tally_add_stats(struct bz_run_stats *sum, const struct bz_run_stats *part, uint64_t times);
 
 /* Marks the situations in which cancels struck a run that passed, as bits. True: one is new. */
 bool bz_tally_note_strikes(uint64_t *situations, const struct bz_run_mark *mark);

@@ -261,7 +261,7 @@ static bool blame(struct worker *worker, uint32_t chunk, uint64_t run,
     batch.first = run;
     bz_judge_died(judge, death->oracle, death->how);
     bz_chunk_begin(&doubt->death);
-    bz_tally_add_stats(&doubt->death.part.stats, bz_judge_stats(judge));
+    bz_tally_add_stats(&doubt->death.part.stats, bz_judge_stats(judge), 1);
     (void)bz_chunk_add_run(config, &batch, &doubt->death, judge);
     team->deaths++;
     doubt->death.is_last = (!config->keep_going && doubt->death.part.violations > 0) ||
@@ -308,7 +308,7 @@ static bool settle_doubt(struct worker *worker, uint32_t chunk) {
     struct doubt *doubt = doubt_of(worker, chunk);
     uint64_t next = given_of(worker, chunk)->batch.first + product->part.runs;
     if (doubt->has_death && doubt->sums_up && next <= doubt->from) {
-        bz_tally_take_stats(&doubt->death.part.stats, &product->part.stats);
+        bz_tally_add_stats(&doubt->death.part.stats, &product->part.stats, UINT64_MAX);
     }
     if (doubt->is_unexplained && next == doubt->to) {
         bool is_ok = blame(worker, chunk, next - 1, NULL);

@@ -12,18 +12,155 @@
 #define OWNERS_FIRST 256u
 #define LOW_BITS UINT64_C(0x0101010101010101) /* of each byte */
 #define HIGH_BITS (LOW_BITS << 7u)
+#define LINE_BYTES 64u
+
+/* --- a tree ----------------------------------------------------------------------------------- */
+
+/* How many numbers a tree of so many leaves has; where each level begins, if `tree` has a block.
+ * All are undefined. */
+static size_t tree_lay_out(struct bz_ready_tree *tree, uint32_t leaves) {
+    size_t used = 0;
+    uint32_t nodes = leaves;
+    tree->depth = 0;
+    do {
+        nodes = (nodes + BZ_TREE_FAN - 1) / BZ_TREE_FAN;
+        tree->levels[tree->depth++] = tree->block == NULL ? NULL : tree->block + used;
+        used += (size_t)nodes * BZ_TREE_FAN;
+    } while (nodes > 1);
+    return used;
+}
+
+/* Allocates a tree of so many leaves, which keeps the first `kept` of those that it had. The others
+ * are undefined, and so is what is above. False without memory: the tree is as it was. */
+static bool tree_resize(struct bz_ready_tree *tree, uint32_t leaves, uint32_t kept) {
+    struct bz_ready_tree larger = {.block = NULL};
+    size_t numbers = tree_lay_out(&larger, leaves);
+    larger.block = aligned_alloc(LINE_BYTES, numbers * sizeof *larger.block);
+    if (larger.block == NULL) {
+        return false;
+    }
+    (void)tree_lay_out(&larger, leaves);
+    if (kept > 0) {
+        memcpy(larger.block, tree->block, kept * sizeof *larger.block);
+    }
+    free(tree->block);
+    *tree = larger;
+    return true;
+}
+
+static uint64_t tree_greatest_of(const uint64_t *node) {
+    uint64_t greatest = node[0];
+    for (uint32_t child = 1; child < BZ_TREE_FAN; child++) {
+        greatest = node[child] > greatest ? node[child] : greatest;
+    }
+    return greatest;
+}
+
+static uint64_t sum_of(const uint64_t *node) {
+    uint64_t sum = 0;
+    for (uint32_t child = 0; child < BZ_TREE_FAN; child++) {
+        sum += node[child];
+    }
+    return sum;
+}
+
+/* Computes the nodes above the leaves; leaves from `used` on become 0. */
+static void tree_build(struct bz_ready_tree *tree, uint32_t leaves, uint32_t used, bool is_sum) {
+    uint32_t count = leaves;
+    for (uint32_t level = 0; level < tree->depth; level++) {
+        uint64_t *numbers = tree->levels[level];
+        uint32_t nodes = (count + BZ_TREE_FAN - 1) / BZ_TREE_FAN;
+        uint64_t *above = level + 1 < tree->depth ? tree->levels[level + 1] : &tree->top;
+        memset(numbers + used, 0, ((size_t)nodes * BZ_TREE_FAN - used) * sizeof *numbers);
+        for (uint32_t node = 0; node < nodes; node++) {
+            const uint64_t *below = &numbers[(size_t)node * BZ_TREE_FAN];
+            above[node] = is_sum ? sum_of(below) : tree_greatest_of(below);
+        }
+        count = nodes;
+        used = nodes;
+    }
+}
+
+/* Of sums, modulo 2^64. */
+static void tree_add(struct bz_ready_tree *tree, uint32_t place, uint64_t change) {
+    for (uint32_t level = 0; level < tree->depth; level++, place /= BZ_TREE_FAN) {
+        tree->levels[level][place] += change;
+    }
+    tree->top += change;
+}
+
+/* The first place up to which the sum exceeds `*rest`, which is less than that of all. Takes the
+ * sum before it from `*rest`. Without branches that depend on what is looked for: it is random to
+ * the processor. */
+static uint32_t tree_find(const struct bz_ready_tree *tree, uint64_t *rest) {
+    uint64_t left = *rest;
+    uint32_t place = 0;
+    for (uint32_t level = tree->depth; level-- > 0;) {
+        const uint64_t *node = &tree->levels[level][place *= BZ_TREE_FAN];
+        uint64_t sum = 0;
+        uint64_t before = 0;
+        for (uint32_t child = 0; child < BZ_TREE_FAN - 1; child++) {
+            uint64_t is_before = (sum += node[child]) <= left;
+            before += node[child] & -is_before;
+            place += (uint32_t)is_before;
+        }
+        left -= before;
+    }
+    *rest = left;
+    return place;
+}
+
+/* The sum before the place. */
+static uint64_t tree_before(const struct bz_ready_tree *tree, uint32_t place) {
+    uint64_t sum = 0;
+    for (uint32_t level = 0; level < tree->depth; level++, place /= BZ_TREE_FAN) {
+        const uint64_t *node = &tree->levels[level][place / BZ_TREE_FAN * BZ_TREE_FAN];
+        for (uint32_t child = 0; child < BZ_TREE_FAN - 1; child++) {
+            sum += node[child] & -(uint64_t)(child < place % BZ_TREE_FAN);
+        }
+    }
+    return sum;
+}
+
+/* Of the greatest. */
+static void tree_set(struct bz_ready_tree *tree, uint32_t place, uint64_t number) {
+    uint64_t *changed = &tree->levels[0][place];
+    for (uint32_t level = 0; *changed != number; level++) {
+        *changed = number;
+        if (level == tree->depth) {
+            return;
+        }
+        place /= BZ_TREE_FAN;
+        number = tree_greatest_of(&tree->levels[level][place * BZ_TREE_FAN]);
+        changed = level + 1 < tree->depth ? &tree->levels[level + 1][place] : &tree->top;
+    }
+}
+
+/* The first place of the greatest number. */
+static uint32_t tree_greatest(const struct bz_ready_tree *tree) {
+    uint32_t place = 0;
+    for (uint32_t level = tree->depth; level-- > 0;) {
+        const uint64_t *node = &tree->levels[level][place *= BZ_TREE_FAN];
+        uint32_t found = 0;
+        for (uint32_t child = 0; child < BZ_TREE_FAN; child++) {
+            found |= (uint32_t)(node[child] == tree->top) << child;
+        }
+        place += (uint32_t)__builtin_ctz(found);
+    }
+    return place;
+}
+
+/* --- the trees of a set ----------------------------------------------------------------------- */
 
 void bz_ready_set_fini(struct bz_ready_set *set) {
     free(set->names);
     free(set->links);
     free(set->present);
     free(set->chains);
-    bz_ready_tree_free(&set->counts);
-    bz_ready_tree_free(&set->weights);
+    free(set->counts.block);
+    free(set->weights.block);
     *set = (struct bz_ready_set){.count = 0};
 }
-
-/* --- the trees -------------------------------------------------------------------------------- */
 
 static uint32_t word_count(const struct bz_ready_set *set) {
     return set->capacity / WORD_BITS;
@@ -44,9 +181,9 @@ static bool is_present(const struct bz_ready_set *set, uint32_t slot) {
 /* 0: a gap. */
 static void set_weight(struct bz_ready_set *set, uint32_t slot, uint64_t weight) {
     if (set->strategy->adds_weights) {
-        bz_ready_tree_add(&set->weights, slot, weight - set->weights.levels[0][slot]);
+        tree_add(&set->weights, slot, weight - set->weights.levels[0][slot]);
     } else {
-        bz_ready_tree_set(&set->weights, slot, weight);
+        tree_set(&set->weights, slot, weight);
     }
 }
 
@@ -64,9 +201,9 @@ static void build_trees(struct bz_ready_set *set) {
     for (uint32_t word = 0; word < words; word++) {
         set->counts.levels[0][word] = byte_sums(set->present[word]) >> 56u;
     }
-    bz_ready_tree_build(&set->counts, words, words, true);
+    tree_build(&set->counts, words, words, true);
     if (has_weights(set)) {
-        bz_ready_tree_build(&set->weights, set->capacity, set->end, set->strategy->adds_weights);
+        tree_build(&set->weights, set->capacity, set->end, set->strategy->adds_weights);
     }
 }
 
@@ -120,8 +257,8 @@ static bool allocate(struct bz_ready_set *set, uint32_t capacity) {
     if (!resize((void **)&set->names, capacity, sizeof *set->names) ||
         !resize((void **)&set->links, capacity, sizeof *set->links) ||
         !resize((void **)&set->present, capacity / WORD_BITS, sizeof *set->present) ||
-        !bz_ready_tree_resize(&set->counts, capacity / WORD_BITS, 0) ||
-        !bz_ready_tree_resize(&set->weights, capacity, set->end)) {
+        !tree_resize(&set->counts, capacity / WORD_BITS, 0) ||
+        !tree_resize(&set->weights, capacity, set->end)) {
         return false;
     }
     set->allocated = capacity;
@@ -130,8 +267,8 @@ static bool allocate(struct bz_ready_set *set, uint32_t capacity) {
 
 static void lay_out(struct bz_ready_set *set, uint32_t capacity) {
     set->capacity = capacity;
-    bz_ready_tree_lay_out(&set->counts, capacity / WORD_BITS);
-    bz_ready_tree_lay_out(&set->weights, capacity);
+    (void)tree_lay_out(&set->counts, capacity / WORD_BITS);
+    (void)tree_lay_out(&set->weights, capacity);
 }
 
 /* Doubles the slots. The trees are to be built. */
@@ -233,7 +370,7 @@ bool bz_ready_set_add(struct bz_ready_set *set, struct bz_ready name) {
     set->present[slot / WORD_BITS] |= UINT64_C(1) << slot % WORD_BITS;
     set->count++;
     append(set, slot);
-    bz_ready_tree_add(&set->counts, slot / WORD_BITS, 1);
+    tree_add(&set->counts, slot / WORD_BITS, 1);
     if (has_weights(set)) {
         set_weight(set, slot, weigh(set, slot));
     }
@@ -246,7 +383,7 @@ void bz_ready_set_remove(struct bz_ready_set *set, uint32_t slot) {
     if (has_chains(set)) {
         drop(set, slot);
     }
-    bz_ready_tree_add(&set->counts, slot / WORD_BITS, UINT64_MAX);
+    tree_add(&set->counts, slot / WORD_BITS, UINT64_MAX);
     if (has_weights(set)) {
         set_weight(set, slot, 0);
     }
@@ -270,7 +407,7 @@ static uint32_t find_bit(uint64_t bits, uint32_t index) {
 struct bz_ready_place bz_ready_set_at_index(const struct bz_ready_set *set, uint32_t index) {
     uint64_t rest = index;
     BZ_CHECK(index < set->count);
-    uint32_t word = bz_ready_tree_find(&set->counts, &rest);
+    uint32_t word = tree_find(&set->counts, &rest);
     uint32_t bit = find_bit(set->present[word], (uint32_t)rest);
     return (struct bz_ready_place){word * WORD_BITS + bit, index};
 }
@@ -278,16 +415,16 @@ struct bz_ready_place bz_ready_set_at_index(const struct bz_ready_set *set, uint
 struct bz_ready_place bz_ready_set_at_slot(const struct bz_ready_set *set, uint32_t slot) {
     uint32_t word = slot / WORD_BITS;
     uint64_t before = set->present[word] & ((UINT64_C(1) << slot % WORD_BITS) - 1);
-    uint64_t index = bz_ready_tree_before(&set->counts, word) + (byte_sums(before) >> 56u);
+    uint64_t index = tree_before(&set->counts, word) + (byte_sums(before) >> 56u);
     return (struct bz_ready_place){slot, (uint32_t)index};
 }
 
 struct bz_ready_place bz_ready_set_at_sum(const struct bz_ready_set *set, uint64_t drawn) {
-    return bz_ready_set_at_slot(set, bz_ready_tree_find(&set->weights, &drawn));
+    return bz_ready_set_at_slot(set, tree_find(&set->weights, &drawn));
 }
 
 struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set) {
-    return bz_ready_set_at_slot(set, bz_ready_tree_greatest(&set->weights));
+    return bz_ready_set_at_slot(set, tree_greatest(&set->weights));
 }
 
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner) {

@@ -2,7 +2,7 @@
  *
  * Each handle has a slot. Slots are in the order in which the handles became ready, with gaps where
  * one has left. A tree over the slots counts the handles, and another one has the sum or the
- * greatest of their weights (ready_tree.h).
+ * greatest of their weights.
  *
  * The handles of one owner are a chain, the oldest first, if the strategy asks for that. All is
  * O(log n) but for bz_ready_set_fill() and bz_ready_set_weigh_again(). Steps allocate only while a
@@ -13,10 +13,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/choice/ready_tree.h"
 #include "sim/choice/strategy.h"
 
 #define BZ_NO_SLOT UINT32_MAX
+#define BZ_TREE_FAN 8u
+#define BZ_TREE_LEVELS 11u /* enough for 2^32 leaves */
+
+/* A tree over numbers by place: it finds a place by the sum of the numbers before it, or the first
+ * of the greatest.
+ *
+ * A node has BZ_TREE_FAN numbers, which fill one line of the cache: a step among thousands touches
+ * few lines, and reads most at the same time. A number above the leaves is the sum, or the
+ * greatest, of a node of the level below. */
+struct bz_ready_tree {
+    uint64_t *levels[BZ_TREE_LEVELS]; /* the leaves, then what is above them; all in `block` */
+    uint64_t *block;
+    uint64_t top; /* the sum, or the greatest, of all */
+    uint32_t depth;
+};
 
 /* In a chain: the slots of the neighbours; BZ_NO_SLOT: none. */
 struct bz_ready_link {

@@ -62,9 +62,8 @@ static const struct bz_choice *entry_at_step(struct bz_replay_state *state,
     return NULL;
 }
 
-static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t count,
-                            uint32_t step) {
-    struct bz_replay_state *state = opaque;
+static uint32_t find_next(struct bz_replay_state *state, const struct bz_ready *ready,
+                          uint32_t count, uint32_t step) {
     const struct bz_choice *entry = entry_at_step(state, BZ_CHOICE_NEXT, step, 0);
     if (entry == NULL) {
         return 0;
@@ -79,6 +78,16 @@ static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t
     }
     diverge(state, entry, step);
     return 0;
+}
+
+static uint32_t replay_next(void *opaque, const struct bz_ready *ready, uint32_t count,
+                            uint32_t step) {
+    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
+    uint32_t chosen = find_next(opaque, ready, count, step);
+    if (listener != NULL) {
+        listener->next(listener->context, ready, count, chosen, step);
+    }
+    return chosen;
 }
 
 /* A cancel's place is a cancel point of a step. At an earlier point of the step it waits. */
@@ -166,18 +175,6 @@ static uint64_t replay_draw(void *opaque, enum bz_choice_kind kind, const struct
     return 0;
 }
 
-/* --- with a listener ------------------------------------------------------------------------- */
-
-static uint32_t lenient_next(void *opaque, const struct bz_ready *ready, uint32_t count,
-                             uint32_t step) {
-    const struct bz_replay_listener *listener = ((struct bz_replay_state *)opaque)->listener;
-    uint32_t chosen = replay_next(opaque, ready, count, step);
-    if (listener != NULL) {
-        listener->next(listener->context, ready, count, chosen, step);
-    }
-    return chosen;
-}
-
 bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
     if (state->is_strict && next_entry(state) != NULL) {
         diverge(state, next_entry(state), last_step); /* its place was never reached */
@@ -186,16 +183,14 @@ bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step) {
 }
 
 #define REPLAYS                                                                                    \
-    .reads_ready = true, .state_bytes = sizeof(struct bz_replay_state), .cancel_gap = bz_gap_none, \
-    .cancel = replay_cancel, .jump_gap = bz_gap_none, .retime = replay_retime
+    .reads_ready = true, .state_bytes = sizeof(struct bz_replay_state), .next = replay_next,       \
+    .cancel_gap = bz_gap_none, .cancel = replay_cancel, .jump_gap = bz_gap_none,                   \
+    .jump = replay_jump, .retime = replay_retime, .draw = replay_draw
 
 const struct bz_strategy bz_strategy_replay_strict = {
     .name = "replay-strict",
     .summary = "choices from a tape whose entries must all fit",
     .begin = strict_begin,
-    .next = replay_next,
-    .jump = replay_jump,
-    .draw = replay_draw,
     REPLAYS,
 };
 
@@ -203,8 +198,5 @@ const struct bz_strategy bz_strategy_replay_lenient = {
     .name = "replay-lenient",
     .summary = "choices from a tape; skips what does not fit",
     .begin = lenient_begin,
-    .next = lenient_next,
-    .jump = replay_jump,
-    .draw = replay_draw,
     REPLAYS,
 };

@@ -26,34 +26,29 @@ const struct bz_variant *bz_catalog_variant(const struct bz_catalog *catalog, co
     return NULL;
 }
 
-/* The list that was allocated before, or a copy of another one, with place for one item more. */
-static void *grow(void *own, const void *list, size_t count) {
-    void *grown = bz_lack_check(realloc(own, (count + 2) * sizeof(void *)), "the catalog");
+/* Appends an item to a list that ends with NULL. `own` is its copy of before; NULL: there is none.
+ * Returns the copy. */
+static void *append(void *own, const void *list, const void *item) {
+    size_t count = 0;
+    while (((const void *const *)list)[count] != NULL) {
+        count++;
+    }
+    const void **grown = bz_lack_check(realloc(own, (count + 2) * sizeof(void *)), "the catalog");
     if (own == NULL) {
         memcpy(grown, list, count * sizeof(void *));
     }
+    grown[count] = item;
+    grown[count + 1] = NULL;
     return grown;
 }
 
 void bz_catalog_add_scenario(struct bz_catalog *catalog, const struct bz_scenario *scenario) {
-    size_t count = 0;
-    while (catalog->scenarios[count] != NULL) {
-        count++;
-    }
-    catalog->own_scenarios = grow(catalog->own_scenarios, catalog->scenarios, count);
-    catalog->own_scenarios[count] = scenario;
-    catalog->own_scenarios[count + 1] = NULL;
+    catalog->own_scenarios = append(catalog->own_scenarios, catalog->scenarios, scenario);
     catalog->scenarios = catalog->own_scenarios;
 }
 
 void bz_catalog_add_variant(struct bz_catalog *catalog, const struct bz_variant *variant) {
-    size_t count = 0;
-    while (catalog->variants[count] != NULL) {
-        count++;
-    }
-    catalog->own_variants = grow(catalog->own_variants, catalog->variants, count);
-    catalog->own_variants[count] = variant;
-    catalog->own_variants[count + 1] = NULL;
+    catalog->own_variants = append(catalog->own_variants, catalog->variants, variant);
     catalog->variants = catalog->own_variants;
 }
 

@@ -4,7 +4,8 @@
 #define BZ_SIM_TESTS_CROWD_H
 
 #include "primitives/runtime/driver.h"
-#include "sim/program/program.h"
+#include "sim/campaign/campaign.h"
+#include "sim/program/catalog.h"
 #include "sim/tests/toys.h"
 
 enum { CROWD_PERMITS, CROWD_GUESTS, CROWD_ROUNDS };
@@ -73,10 +74,27 @@ TOY(crowd_sound, TOY_CLAIMS_ALL);
 TOY_OFFERS(crowd_drops, BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT,
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &bz_zoo_ops_sem_woken_cancel});
 
+static const struct bz_scenario *const crowd_scenarios[] = {&crowd_scenario, NULL};
+static const struct bz_variant *const crowd_variants[] = {&crowd_sound, &crowd_drops, NULL};
+static const struct bz_catalog crowd_catalog = {crowd_scenarios, crowd_variants};
+
 static inline void crowd_program(struct bz_program *program, const struct bz_variant *variant,
                                  enum bz_order order) {
     bz_program_init(program, &crowd_scenario, variant, &bz_strategy_random);
     program->order = order;
+}
+
+static inline struct bz_campaign_result crowd_campaign(const struct bz_program *program,
+                                                       uint64_t seed_first, uint64_t runs,
+                                                       uint32_t jobs, bool keep_going) {
+    struct bz_campaign_config config = {.program = program,
+                                        .seed_first = seed_first,
+                                        .runs = runs,
+                                        .jobs = jobs,
+                                        .keep_going = keep_going};
+    struct bz_campaign_result result;
+    cr_assert(bz_campaign_run(&config, &result));
+    return result;
 }
 
 #endif

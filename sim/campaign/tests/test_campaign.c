@@ -5,18 +5,6 @@
 
 #include "sim/tests/crowd.h"
 
-static struct bz_campaign_result run(const struct bz_program *program, uint64_t seed_first,
-                                     uint64_t runs, uint32_t jobs, bool keep_going) {
-    struct bz_campaign_config config = {.program = program,
-                                        .seed_first = seed_first,
-                                        .runs = runs,
-                                        .jobs = jobs,
-                                        .keep_going = keep_going};
-    struct bz_campaign_result result;
-    cr_assert(bz_campaign_run(&config, &result));
-    return result;
-}
-
 static void expect_same(const struct bz_campaign_result *a, const struct bz_campaign_result *b) {
     cr_assert_eq(a->runs, b->runs);
     cr_assert_eq(a->violations, b->violations);
@@ -44,11 +32,12 @@ Test(campaign, result_does_not_depend_on_the_number_of_workers) {
         struct bz_program program;
         crowd_program(&program, variants[which / 2], BZ_ORDER_ANY);
         bool keep_going = which % 2 == 1;
-        struct bz_campaign_result one = run(&program, 100, 5000, 1, keep_going);
+        struct bz_campaign_result one = crowd_campaign(&program, 100, 5000, 1, keep_going);
         cr_assert_eq(one.violations > 0, which / 2 == 1);
         static const uint32_t jobs[] = {0, 2, 5};
         for (int index = 0; index < 3; index++) {
-            struct bz_campaign_result many = run(&program, 100, 5000, jobs[index], keep_going);
+            struct bz_campaign_result many =
+                crowd_campaign(&program, 100, 5000, jobs[index], keep_going);
             expect_same(&one, &many);
         }
     }
@@ -62,13 +51,13 @@ Test(campaign, ends_exactly_with_its_first_violation) {
     while (bz_program_run(&program, world, first) != BZ_RUN_VIOLATED) {
         first++;
     }
-    struct bz_campaign_result result = run(&program, 0, first + 5000, 2, false);
+    struct bz_campaign_result result = crowd_campaign(&program, 0, first + 5000, 2, false);
     cr_assert_eq(result.runs, first + 1);
     cr_assert_eq(result.violations, 1);
     cr_assert_eq(result.findings[0].seed, first);
     cr_assert_eq(result.findings[0].digest, world->judge->digest);
     cr_assert_not(result.is_interrupted);
-    struct bz_campaign_result before = run(&program, 0, first, 2, false);
+    struct bz_campaign_result before = crowd_campaign(&program, 0, first, 2, false);
     cr_assert_eq(before.violations, 0);
     cr_assert_eq(before.runs, first);
     bz_world_destroy(world);
@@ -107,7 +96,7 @@ Test(campaign, ends_when_all_of_its_first_runs_were_cut) {
 Test(campaign, seeds_wrap) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
-    struct bz_campaign_result result = run(&program, UINT64_MAX - 9, 20, 2, false);
+    struct bz_campaign_result result = crowd_campaign(&program, UINT64_MAX - 9, 20, 2, false);
     cr_assert_eq(result.runs, 20);
     cr_assert_eq(result.distinct, 20);
 }
@@ -233,11 +222,11 @@ Test(campaign, counts_different_runs) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
     program.strategy = &bz_strategy_fifo;
-    struct bz_campaign_result result = run(&program, 0, 1000, 2, false);
+    struct bz_campaign_result result = crowd_campaign(&program, 0, 1000, 2, false);
     cr_assert_eq(result.distinct, 1);
     cr_assert(result.distinct_is_exact);
     program.strategy = &bz_strategy_random;
-    result = run(&program, 0, 1000, 2, false);
+    result = crowd_campaign(&program, 0, 1000, 2, false);
     cr_assert_lt(900, result.distinct);
     cr_assert_leq(result.distinct, 1000);
 }
@@ -270,7 +259,7 @@ Test(campaign, counts_orders_of_hand_offs_and_foretells_new_ones) {
         once += twins == 1;
     }
     bz_world_destroy(world);
-    struct bz_campaign_result result = run(&program, 0, RUNS, 1, false);
+    struct bz_campaign_result result = crowd_campaign(&program, 0, RUNS, 1, false);
     cr_assert(result.handoff_is_exact);
     cr_assert_eq(result.handoff_orders, distinct);
     cr_assert_eq(result.handoff_orders_once, once);
@@ -284,9 +273,9 @@ Test(campaign, counts_orders_of_hand_offs_and_foretells_new_ones) {
 Test(campaign, keeps_no_memory) {
     struct bz_program program;
     crowd_program(&program, &crowd_sound, BZ_ORDER_ANY);
-    run(&program, 0, 1000, 2, false);
+    crowd_campaign(&program, 0, 1000, 2, false);
     size_t before = mallinfo2().uordblks;
-    run(&program, 0, 20000, 2, false);
+    crowd_campaign(&program, 0, 20000, 2, false);
     size_t after = mallinfo2().uordblks;
     cr_assert_leq(after, before + 4096);
 }

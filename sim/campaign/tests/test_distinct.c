@@ -164,22 +164,3 @@ Test(distinct, joined_parts_are_one_whole) {
         free(whole);
     }
 }
-
-/* BZ_DISTINCT_KEPT promises this: 2 % is three standard errors. */
-Test(distinct, errs_by_less_than_two_percent) {
-    uint64_t square_sum = 0; /* of errors in 1/10,000 */
-    for (uint64_t table = 1; table <= 40; table++) {
-        struct bz_distinct *distinct = with(BZ_DISTINCT_KEPT);
-        uint64_t values = 50000 * table;
-        for (uint64_t value = 0; value < values; value += 100000) {
-            add(distinct, table << 40u | value, values - value < 100000 ? values - value : 100000,
-                1);
-        }
-        uint64_t got = bz_distinct_count(distinct);
-        uint64_t error = (got > values ? got - values : values - got) * 10000 / values;
-        cr_assert_lt(error, 200, "%llu values", (unsigned long long)values);
-        square_sum += error * error;
-        free(distinct);
-    }
-    cr_assert_lt(square_sum, UINT64_C(40) * 100 * 100, "the standard error is above 1 %%");
-}

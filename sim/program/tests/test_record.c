@@ -222,46 +222,6 @@ Test(record, tells_the_story) {
     free(text);
 }
 
-/* A replay compares instead of storing. */
-struct comparison {
-    const struct bz_trace *expected;
-    size_t count;
-};
-
-static void compare(struct bz_recorder *recorder, const struct bz_trace_event *event) {
-    struct comparison *comparison = recorder->context;
-    cr_assert_lt(comparison->count, comparison->expected->event_count);
-    cr_assert(bz_trace_event_equal(event, &comparison->expected->events[comparison->count]));
-    comparison->count++;
-}
-
-Test(record, hands_events_to_a_listener) {
-    struct bz_world *world = new_story_world();
-    struct bz_recorder recorder;
-    struct bz_trace trace;
-    struct bz_trace second;
-    run_story(world, &recorder, &trace);
-    struct comparison comparison = {&trace, 0};
-    bz_trace_init(&second);
-    bz_recorder_init(&recorder, world->judge, &second);
-    recorder.on_event = compare;
-    recorder.context = &comparison;
-    bz_judge_begin(world->judge, &(struct bz_run_start){.seed = 1, .sink = &recorder.sink});
-    bz_world_begin(world);
-    sleeper_task = bz_task_spawn(world->loop, "guest", 0, sleeper, world);
-    bz_task_detach(bz_task_spawn(world->loop, "guest", 0, boss, world));
-    bz_world_run(world);
-    cr_assert_eq(comparison.count, trace.event_count);
-    cr_assert_eq(second.event_count, 0);
-    cr_assert_eq(second.task_count, 2);
-    tst_text(bz_recorder_task(&recorder, 2), "guest#2");
-    cr_assert_null((void *)bz_recorder_task(&recorder, 0));
-    cr_assert_null((void *)bz_recorder_task(&recorder, 3));
-    bz_trace_fini(&second);
-    bz_trace_fini(&trace);
-    bz_world_destroy(world);
-}
-
 /* --- a recording that does not confirm -------------------------------------------------------- */
 
 /* A run violated, and its recording passed, or violated something else. */

@@ -4,14 +4,11 @@
 #include "sim/program/token.h"
 #include "sim/tests/crowd.h"
 
-static const struct bz_scenario *const scenarios[] = {&crowd_scenario, NULL};
-static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops, NULL};
-static const struct bz_catalog catalog = {scenarios, variants};
-
 static void find(struct bz_program *program) {
     char error[BZ_ERROR_BYTES];
-    cr_assert(bz_program_find(program, &catalog, "crowd", "crowd_sound", NULL, error, sizeof error),
-              "%s", error);
+    cr_assert(
+        bz_program_find(program, &crowd_catalog, "crowd", "crowd_sound", NULL, error, sizeof error),
+        "%s", error);
 }
 
 static void expect_error(bool is_ok, const char *error, const char *culprit) {
@@ -29,7 +26,7 @@ Test(settings, unknown_names_are_named_with_the_nearest) {
     for (size_t index = 0; index < sizeof words / sizeof words[0]; index++) {
         struct bz_program program;
         char error[BZ_ERROR_BYTES] = "";
-        bool is_ok = bz_program_find(&program, &catalog, words[index][0], words[index][1],
+        bool is_ok = bz_program_find(&program, &crowd_catalog, words[index][0], words[index][1],
                                      words[index][2], error, sizeof error);
         expect_error(is_ok, error, words[index][3]);
     }
@@ -80,9 +77,9 @@ static void expect_round_trip(const struct bz_program *program, uint64_t seed, u
     uint64_t parsed_digest;
     bz_token_format(program, seed, digest, token, sizeof token);
     cr_assert(bz_token_looks_like(token));
-    cr_assert(
-        bz_token_parse(token, &catalog, &parsed, &parsed_seed, &parsed_digest, error, sizeof error),
-        "%s: %s", token, error);
+    cr_assert(bz_token_parse(token, &crowd_catalog, &parsed, &parsed_seed, &parsed_digest, error,
+                             sizeof error),
+              "%s: %s", token, error);
     cr_assert_eq(parsed_seed, seed);
     cr_assert_eq(parsed_digest, digest);
     tst_text(bz_token_format(&parsed, seed, digest, again, sizeof again), token);
@@ -134,8 +131,9 @@ Test(token, of_any_version_is_read) {
         char cause[BZ_CAUSE_BYTES];
         snprintf(text, sizeof text, "crowd:crowd_sound:random:1#000000000000001f%s%s",
                  versions[index][0], versions[index][1]);
-        cr_assert(bz_token_parse(text, &catalog, &program, &seed, &digest, error, sizeof error),
-                  "%s", error);
+        cr_assert(
+            bz_token_parse(text, &crowd_catalog, &program, &seed, &digest, error, sizeof error),
+            "%s", error);
         cr_assert_eq(digest, 0x1f);
         cr_assert(bz_token_split(&token, text, error, sizeof error));
         tst_text(bz_cause_name(bz_token_cause(&token, cause, sizeof cause)), versions[index][2]);
@@ -212,8 +210,8 @@ Test(token, errors_name_the_culprit) {
         uint64_t seed;
         uint64_t digest;
         char error[BZ_ERROR_BYTES] = "";
-        bool is_ok =
-            bz_token_parse(bad[index][0], &catalog, &program, &seed, &digest, error, sizeof error);
+        bool is_ok = bz_token_parse(bad[index][0], &crowd_catalog, &program, &seed, &digest, error,
+                                    sizeof error);
         expect_error(is_ok, error, bad[index][1]);
     }
     cr_assert_not(bz_token_looks_like("a:b#c.json"));

@@ -1,13 +1,11 @@
-/* A campaign goes on from a checkpoint as if it had never stopped. */
+/* A campaign goes on from a checkpoint as if it had never stopped; and its shards, each as a file,
+ * add up to the campaign. */
 #include "sim/session/checkpoint.h"
 
 #include "primitives/runtime/coro/san.h"
+#include "sim/campaign/totals.h"
 #include "sim/program/settings.h"
 #include "sim/tests/crowd.h"
-
-static const struct bz_scenario *const scenarios[] = {&crowd_scenario, NULL};
-static const struct bz_variant *const variants[] = {&crowd_sound, &crowd_drops, NULL};
-static const struct bz_catalog catalog = {scenarios, variants};
 
 /* Large, and there is one of each in a test. */
 static struct bz_job plan;
@@ -15,11 +13,12 @@ static struct bz_campaign_state state;
 static struct bz_job plan_read;
 static struct bz_campaign_state state_read;
 
-static void new_plan(const struct bz_variant *variant, uint64_t runs) {
+static void new_plan(const struct bz_variant *variant, uint64_t seed_first, uint64_t runs) {
     memset(&plan, 0, sizeof plan);
     crowd_program(&plan.program, variant, BZ_ORDER_ANY);
-    plan.seed_first = 100;
+    plan.seed_first = seed_first;
     plan.runs = runs;
+    plan.campaign_runs = runs;
     plan.keep_going = true;
     bz_campaign_begin(&state);
 }
@@ -30,19 +29,24 @@ static void keep_state(void *context, const struct bz_campaign_state *so_far, bo
     memcpy(context, so_far, sizeof *so_far);
 }
 
-static struct bz_campaign_result go_on(uint64_t until, uint32_t jobs) {
+/* Runs the plan from where `state` stands. */
+static struct bz_campaign_result go_on_until(uint64_t until, uint32_t jobs,
+                                             const volatile sig_atomic_t *stop) {
     struct bz_campaign_result result;
     struct bz_campaign_state from = state;
-    struct bz_campaign_config config = {.program = &plan.program,
-                                        .seed_first = plan.seed_first,
-                                        .runs = until,
-                                        .jobs = jobs,
-                                        .keep_going = plan.keep_going,
-                                        .from = &from,
-                                        .on_state = keep_state,
-                                        .context = &state};
+    struct bz_campaign_config config = bz_job_campaign(&plan);
+    config.runs = until;
+    config.jobs = jobs;
+    config.stop = stop;
+    config.from = &from;
+    config.on_state = keep_state;
+    config.context = &state;
     cr_assert(bz_campaign_run(&config, &result));
     return result;
+}
+
+static struct bz_campaign_result go_on(uint64_t until, uint32_t jobs) {
+    return go_on_until(until, jobs, NULL);
 }
 
 /* Writes the campaign. The content is in `bytes`, and the caller closes the file. */
@@ -61,7 +65,7 @@ static FILE *write_plan(void) {
 
 static bool parse(const char *content, size_t count, char *error) {
     FILE *file = fmemopen((void *)(uintptr_t)content, count, "r");
-    bool is_ok = file != NULL && bz_checkpoint_read(&plan_read, &state_read, &catalog, file,
+    bool is_ok = file != NULL && bz_checkpoint_read(&plan_read, &state_read, &crowd_catalog, file,
                                                     "there", error, BZ_ERROR_BYTES);
     cr_assert(file != NULL && fclose(file) == 0);
     return is_ok;
@@ -90,6 +94,7 @@ static void expect_same(const struct bz_campaign_result *a, const struct bz_camp
     cr_assert_eq(a->handoff_orders_once, b->handoff_orders_once);
     cr_assert_eq(a->finding_count, b->finding_count);
     for (uint32_t index = 0; index < a->finding_count; index++) {
+        cr_assert_eq(a->findings[index].seed, b->findings[index].seed);
         cr_assert_eq(a->findings[index].count, b->findings[index].count);
         tst_text(a->findings[index].violation.message, b->findings[index].violation.message);
     }
@@ -99,11 +104,11 @@ static void expect_same(const struct bz_campaign_result *a, const struct bz_camp
 Test(checkpoint, a_campaign_in_pieces_is_one_campaign) {
     static const uint64_t pieces[] = {1, 2, 700, 701, 25000, 38000};
     for (int which = 0; which < 2; which++) {
-        new_plan(which == 0 ? &crowd_sound : &crowd_drops, 38000);
+        new_plan(which == 0 ? &crowd_sound : &crowd_drops, 100, 38000);
         struct bz_campaign_result whole = go_on(plan.runs, 1);
         cr_assert_eq(whole.violations > 0, which == 1);
         cr_assert_not(whole.distinct_is_exact, "too few runs to tell");
-        new_plan(plan.program.variant, 38000);
+        new_plan(plan.program.variant, 100, 38000);
         struct bz_campaign_result last = {.runs = 0};
         for (size_t index = 0; index < sizeof pieces / sizeof pieces[0]; index++) {
             last = go_on(pieces[index], 1 + (uint32_t)index % 3);
@@ -132,7 +137,7 @@ Test(checkpoint, what_was_interrupted_goes_on_as_if_nothing_had_happened) {
     if (BZ_SAN_ADDRESS) {
         cr_skip_test("it takes half a minute under a sanitizer");
     }
-    new_plan(&crowd_stops, RUNS);
+    new_plan(&crowd_stops, 100, RUNS);
     plan.program.args.values[CROWD_GUESTS] = GUESTS;
     plan.program.args.values[CROWD_ROUNDS] = ROUNDS;
     plan.program.cancel_windows = BZ_WINDOWS_NONE;
@@ -140,17 +145,7 @@ Test(checkpoint, what_was_interrupted_goes_on_as_if_nothing_had_happened) {
     struct bz_campaign_result whole = go_on(RUNS, 1);
     bz_campaign_begin(&state);
     permits_asked = 0;
-    struct bz_campaign_state from = state;
-    struct bz_campaign_config config = {.program = &plan.program,
-                                        .seed_first = plan.seed_first,
-                                        .runs = RUNS,
-                                        .keep_going = true,
-                                        .stop = &stop,
-                                        .from = &from,
-                                        .on_state = keep_state,
-                                        .context = &state};
-    struct bz_campaign_result cut;
-    cr_assert(bz_campaign_run(&config, &cut));
+    struct bz_campaign_result cut = go_on_until(RUNS, 1, &stop);
     cr_assert(cut.is_interrupted);
     cr_assert_lt(0, state.result.runs, "no chunk is whole");
     cr_assert_lt(cut.runs, RUNS);
@@ -169,7 +164,7 @@ static void expect_refused(const char *content, size_t count, const char *reason
 }
 
 static void new_half(void) {
-    new_plan(&crowd_drops, 2000);
+    new_plan(&crowd_drops, 100, 2000);
     (void)go_on(1000, 1);
 }
 
@@ -251,4 +246,109 @@ Test(checkpoint, what_makes_no_sense_is_refused) {
         cr_assert_eq(strncmp(error, "there: ", 7), 0, "%s", error);
         cr_assert(which == 11 || strstr(error, "makes no sense") != NULL, "%s", error);
     }
+}
+
+/* --- shards ----------------------------------------------------------------------------------- */
+
+static struct bz_campaign_state whole;
+static struct bz_campaign_state joined;
+
+static void run_shard(uint32_t number, uint32_t count, uint32_t jobs) {
+    plan.shard = (struct bz_shard){number, count};
+    plan.runs = bz_shard_runs(&plan.shard, plan.campaign_runs);
+    bz_campaign_begin(&state);
+    cr_assert_eq(go_on(plan.runs, jobs).runs, plan.runs);
+}
+
+static void run_whole(void) {
+    run_shard(1, 1, 1);
+    whole = state;
+}
+
+/* As another process would: from a file. */
+static void join_shard(uint32_t number, uint32_t count) {
+    char error[BZ_ERROR_BYTES] = "";
+    run_shard(number, count, 1 + number % 2);
+    (void)fclose(write_plan());
+    cr_assert(parse(bytes, length, error), "%s", error);
+    cr_assert_eq(plan_read.shard.number, number);
+    cr_assert_eq(plan_read.shard.count, count);
+    cr_assert_eq(plan_read.campaign_runs, plan.campaign_runs);
+    cr_assert_eq(bz_job_first_run(&plan_read), bz_job_first_run(&plan));
+    bz_tally_join(&joined, &state_read);
+}
+
+static void expect_same_sketch(const struct bz_distinct *a, const struct bz_distinct *b) {
+    cr_assert_eq(a->skip_mask, b->skip_mask);
+    cr_assert_eq(a->count, b->count);
+    cr_assert_eq(memcmp(a->kept, b->kept, b->count * sizeof b->kept[0]), 0);
+    cr_assert_eq(memcmp(a->again, b->again, b->count * sizeof b->again[0]), 0);
+}
+
+static void expect_sum(uint32_t count) {
+    bz_campaign_begin(&joined);
+    for (uint32_t number = 1; number <= count; number++) {
+        join_shard(number, count);
+    }
+    expect_same(&joined.result, &whole.result);
+    expect_same_sketch(&joined.distinct, &whole.distinct);
+    expect_same_sketch(&joined.handoffs, &whole.handoffs);
+}
+
+Test(tally, shards_are_one_campaign) {
+    for (int which = 0; which < 2; which++) {
+        new_plan(which == 0 ? &crowd_sound : &crowd_drops, 100, 40000);
+        run_whole();
+        cr_assert_eq(whole.result.violations > 0, which == 1);
+        cr_assert_not(whole.result.distinct_is_exact, "too few runs to tell");
+        expect_sum(7);
+        if (which == 1) {
+            expect_sum(1);
+            expect_sum(64);
+        }
+    }
+}
+
+/* Seeds that wrap, and more shards than runs. */
+Test(tally, shards_may_be_empty_and_seeds_may_wrap) {
+    new_plan(&crowd_drops, UINT64_MAX - 4, 13);
+    run_whole();
+    expect_sum(16);
+}
+
+/* No run is in two shards or in none. */
+Test(tally, ranges_have_no_gap_and_no_overlap) {
+    static const uint64_t runs[] = {0, 1, 63, 64, 65, 1000003, INT64_MAX};
+    static const uint32_t counts[] = {1, 2, 7, 64, BZ_SHARDS_MAX};
+    for (size_t index = 0; index < sizeof runs / sizeof runs[0]; index++) {
+        for (size_t which = 0; which < sizeof counts / sizeof counts[0]; which++) {
+            struct bz_shard shard = {1, counts[which]};
+            uint64_t least = runs[index] / shard.count;
+            uint64_t next = 0;
+            for (; shard.number <= shard.count; shard.number++) {
+                uint64_t shard_runs = bz_shard_runs(&shard, runs[index]);
+                cr_assert_eq(bz_shard_first(&shard, runs[index]), next);
+                cr_assert_leq(least, shard_runs);
+                cr_assert_leq(shard_runs, least + 1);
+                next += shard_runs;
+            }
+            cr_assert_eq(next, runs[index]);
+        }
+    }
+}
+
+Test(totals, a_situation_counts_once_and_only_of_a_run_that_passes) {
+    static struct bz_campaign_state later;
+    struct bz_run_mark mark = {.has_passed = true, .strike_count = 2, .strikes = {5, 700}};
+    bz_campaign_begin(&state);
+    bz_campaign_begin(&later);
+    cr_assert(bz_tally_note_strikes(state.situations, &mark));
+    cr_assert_not(bz_tally_note_strikes(state.situations, &mark));
+    mark.strikes[1] = 701;
+    mark.has_passed = false;
+    cr_assert_not(bz_tally_note_strikes(later.situations, &mark));
+    mark.has_passed = true;
+    cr_assert(bz_tally_note_strikes(later.situations, &mark));
+    bz_tally_join(&state, &later);
+    cr_assert_eq(state.result.situations, 3);
 }
