@@ -26,14 +26,13 @@ if __name__ == "__main__":
 import process  # noqa: E402
 from campaign import SEARCH, Builder, Buzzer, Judge, Test, compiled_with, loaded_hash  # noqa: E402
 from mutate import Unusable, apply, mutants  # noqa: E402
-from page import html, junit, write  # noqa: E402
-from report import HOLES, Report, explain, print_text, read_reasons  # noqa: E402
+from report import HOLES, Report, explain, junit, print_text, read_reasons  # noqa: E402
 
 STOPPING = {signal.SIGINT, signal.SIGTERM}
 OK, USAGE, SURVIVORS, INTERRUPTED = 0, 2, 4, 5
 STATE = "adequacy.jsonl"
 KEPT = ("file", "build", "kind", "scenario", "without", "variant", "plugin", "runs", "seed",
-        "mutants", "is_drawn")  # by --resume
+        "mutants", "is_drawn")
 
 
 class Progress:
@@ -57,8 +56,8 @@ class Progress:
 
 
 class State:
-    """The file that --resume reads: the options and what is known of the unchanged file, then a
-    line for each mutant."""
+    """The file of a session: the options and what is known of the unchanged file, then a line for
+    each mutant."""
 
     def __init__(self, folder):
         self.path = Path(folder) / STATE
@@ -154,8 +153,8 @@ class Work:
 def read_options(words):
     """tools/commands/adequacy.c has checked them, and has the help."""
     parser = argparse.ArgumentParser(allow_abbrev=False, prog="buzzer adequacy")
-    parser.add_argument("file", nargs="?")
-    for name in ("build", "out", "resume", "html", "junit", "explained"):
+    parser.add_argument("file")
+    for name in ("build", "out", "junit", "explained"):
         parser.add_argument(f"--{name}")
     for name in ("scenario", "without", "variant", "plugin"):
         parser.add_argument(f"--{name}", action="append", default=[])
@@ -173,17 +172,6 @@ def read_options(words):
 
 def begin(options):
     """The folder with its state, and what is known of an earlier session with the same options."""
-    if options.resume:
-        state = State(options.resume)
-        if state.path.exists():
-            state.occupy()
-        head, verdicts = state.read()
-        if head is None:
-            raise Unusable(f"'{options.resume}' has no session to resume: it ended before the "
-                           "first mutant, or is of another version")
-        for name in KEPT:
-            setattr(options, name, head["options"][name])
-        return state, head, verdicts
     name = f".buzzer/adequacy/{Path(options.file).name}"
     for folder in [options.out] if options.out else (
             name + (f"-{number}" if number > 1 else "") for number in itertools.count(1)):
@@ -212,9 +200,6 @@ def prepare(options, state, head, work, judge, show):
     if head is not None and head["inputs"] == inputs and judge.restore(head["found"], options.jobs):
         state.go_on()
         return True
-    if options.resume:
-        raise Unusable(f"cannot resume from '{options.resume}': the file, its build or its "
-                       "campaigns have changed")
     judge.prepare(work.probes, options, show)
     state.begin({"options": kept(options), "inputs": inputs, "found": judge.as_dict()})
     return False
@@ -231,7 +216,7 @@ def run(options, progress):
         Buzzer(options.buzzer, options.kind == "plugin", options.plugin)
     judge = Judge(builder, runner)
     goes_on = prepare(options, state, head, work, judge, progress.show)
-    if head is not None and not options.resume and not options.quiet:
+    if head is not None and not options.quiet:
         print(f"'{folder}' has {len(verdicts)} verdicts of an earlier session "
               + ("with the same options" if goes_on else
                  "of another file, build, campaign or Buzzer: they are replaced"),
@@ -256,9 +241,16 @@ def run(options, progress):
     shutil.rmtree(builder.folder, ignore_errors=True)
     put(report, folder, options)
     if is_interrupted:
-        print(f"interrupted; 'buzzer adequacy --resume {shlex.quote(str(folder))}' continues",
-              file=sys.stderr)
+        print("interrupted; the same command continues", file=sys.stderr)
     return report.exit_code
+
+
+def write(path, text):
+    """As a whole, or not at all."""
+    part = f"{path}.part"
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, path)
 
 
 def put(report, folder, options):
@@ -271,9 +263,8 @@ def put(report, folder, options):
         for mutant in report.having(*HOLES):
             (survivors / report.name(mutant)).write_bytes(apply(report.text, mutant))
         write(folder / "try", trial(options, folder))
-        for path, text in ((options.html, html), (options.junit, junit)):
-            if path:
-                write(path, text(report))
+        if options.junit:
+            write(options.junit, junit(report))
         if options.json:
             sys.stdout.write(document)
         else:

@@ -1,10 +1,11 @@
-"""What the mutants of a file have shown: as text and as JSON."""
+"""What the mutants of a file have shown: as text, as JSON and as JUnit XML."""
 import math
 import re
 import shlex
 import textwrap
 from collections import Counter
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 from mutate import Unusable
 
@@ -109,11 +110,6 @@ class Report:
 
     def verdict(self, mutant):
         return self.verdicts.get(mutant.number, {"verdict": "not-judged"})
-
-    def twin(self, mutant):
-        """The verdict, also of a duplicate."""
-        verdict = self.verdict(mutant)
-        return self.verdicts[verdict["of"]] if "of" in verdict else verdict
 
     def name(self, mutant):
         """Of its file in survivors/."""
@@ -248,3 +244,27 @@ def print_invalid(report, line):
                 else ""))
         for mutant, message in zip(invalid, messages):
             line(f"{report.file}:{mutant.line}: {mutant.words}: {message}", "  ")
+
+
+def junit(report):
+    """A case for each mutant; its name does not depend on the verdict."""
+    cases = []
+    for mutant in report.mutants:
+        verdict = report.verdict(mutant)
+        name = verdict["verdict"]
+        if name == "killed":
+            inner = ""
+        elif name in HOLES:
+            old, new = report.changed_lines(mutant)
+            change = "\n".join([f"- {row}" for row in old] + [f"+ {row}" for row in new])
+            inner = f"<failure message={quoteattr(HOLES[name][0])}>{escape(change)}</failure>"
+        else:
+            inner = f"<skipped message={quoteattr(APART.get(name, 'not judged'))}/>"
+        cases.append(f"  <testcase classname={quoteattr(report.file)} name="
+                     + quoteattr(f"{mutant.line}:{mutant.column} {mutant.words}") + f">{inner}"
+                     "</testcase>\n")
+    failures = len(report.having(*HOLES))
+    return ('<?xml version="1.0" encoding="UTF-8"?>\n'
+            f'<testsuite name="adequacy" tests="{len(cases)}" failures="{failures}" errors="0" '
+            f'skipped="{len(cases) - failures - report.killed}" time="{report.seconds}">\n'
+            f'{"".join(cases)}</testsuite>\n')

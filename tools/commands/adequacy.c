@@ -13,7 +13,6 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/embedded.h"
 #include "tools/cli/options.h"
-#include "tools/cli/watchdog.h"
 #include "traces/lack.h"
 
 #define RUNS_DEFAULT 10000u
@@ -44,8 +43,6 @@ struct adequacy {
     uint64_t jobs;
     const char *explained;
     const char *out;
-    const char *resume;
-    const char *html;
     const char *junit;
     bool is_json;
     bool is_quiet;
@@ -68,34 +65,34 @@ static const struct bz_option options[] = {
     {"build", "SHELL",
      "Shell command that compiles {source}, a changed copy of FILE.c, into {out}, the plug-in. It "
      "runs in the current folder; headers beside FILE.c are found",
-     BZ_OPTION_TEXT, offsetof(struct adequacy, build), .is_stored = true},
+     BZ_OPTION_TEXT, offsetof(struct adequacy, build)},
     {"program", NULL,
      "{out} is a program of Buzzer with the primitive built in: a mutant of it runs",
-     BZ_OPTION_FLAG, offsetof(struct adequacy, is_program), .is_stored = true},
+     BZ_OPTION_FLAG, offsetof(struct adequacy, is_program)},
     {"test", NULL, "{out} is a test, which exits with 0 unless it fails (bz_check)", BZ_OPTION_FLAG,
-     offsetof(struct adequacy, is_test), .is_stored = true},
+     offsetof(struct adequacy, is_test)},
     {"scenario", "SCENARIO",
      "Run this scenario, with the options of 'buzzer run' behind its name: --scenario 'contended "
      "--order fifo'. May be given several times. 'all' is every scenario that fits, with every "
      "primitive, in both orders (default). 'explore contended' is a search",
-     BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = keep},
+     BZ_OPTION_PARSED, .is_repeatable = true, .parse = keep},
     {"without", "SCENARIO", "Leave this scenario out; may be given several times", BZ_OPTION_PARSED,
-     .is_stored = true, .is_repeatable = true, .parse = keep},
+     .is_repeatable = true, .parse = keep},
     {"variant", "V",
      "Implementation under test; may be given several times (default: every one in {out} that "
      "declares no fault)",
-     BZ_OPTION_PARSED, .is_stored = true, .is_repeatable = true, .parse = keep},
+     BZ_OPTION_PARSED, .is_repeatable = true, .parse = keep},
     {"plugin", "FILE.so", "Load this one as well, for its scenarios", BZ_OPTION_PARSED,
-     .is_stored = true, .is_repeatable = true, .parse = keep},
+     .is_repeatable = true, .parse = keep},
     {"runs", "N", "Runs of each campaign (default 10000)", BZ_OPTION_NUMBER,
-     offsetof(struct adequacy, runs), .is_stored = true, .least = 1, .most = UINT32_MAX},
+     offsetof(struct adequacy, runs), .least = 1, .most = UINT32_MAX},
     {"mutants", "N", "Draw so many mutants at random (default: all)", BZ_OPTION_NUMBER,
-     offsetof(struct adequacy, mutants), .is_stored = true, .least = 1, .most = UINT32_MAX},
+     offsetof(struct adequacy, mutants), .least = 1, .most = UINT32_MAX},
     {"time", "T",
      "Draw mutants at random for this long: 30s, 5m, 2h. The score has its confidence interval",
      BZ_OPTION_SECONDS, offsetof(struct adequacy, seconds)},
     {"seed", "N", "Seed of these draws (default 0)", BZ_OPTION_NUMBER,
-     offsetof(struct adequacy, seed), .is_stored = true, .most = UINT64_MAX},
+     offsetof(struct adequacy, seed), .most = UINT64_MAX},
     {"jobs", "N", "Commands at a time (default: as many as there are processors)", BZ_OPTION_NUMBER,
      offsetof(struct adequacy, jobs), .least = 1, .most = BZ_JOBS_MAX, .letter = 'j'},
     {"threshold", "PERCENT", "Exit with 0 if so many of the mutants are killed (default 100)",
@@ -104,12 +101,9 @@ static const struct bz_option options[] = {
      "Survivors that are all right and not counted, one a line: SOURCE LINE | CHANGE | REASON",
      BZ_OPTION_TEXT, offsetof(struct adequacy, explained)},
     {"out", "DIR",
-     "Folder of the results (default .buzzer/adequacy/FILE.c, with a number for other options)",
-     BZ_OPTION_TEXT, offsetof(struct adequacy, out), .is_stored = true},
-    {"resume", "DIR", "Continue what was interrupted, whose results are in DIR", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, resume)},
-    {"html", "FILE", "Write a page with the source, coloured by what survived", BZ_OPTION_TEXT,
-     offsetof(struct adequacy, html)},
+     "Folder of the results (default .buzzer/adequacy/FILE.c, with a number for other options); "
+     "the same command continues there after an interruption",
+     BZ_OPTION_TEXT, offsetof(struct adequacy, out)},
     {"junit", "FILE", "Write the result as JUnit XML: one case for each mutant", BZ_OPTION_TEXT,
      offsetof(struct adequacy, junit)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct adequacy, is_json)},
@@ -119,13 +113,8 @@ static const struct bz_option options[] = {
 
 static void check(struct bz_parse *state, void *target) {
     const struct adequacy *adequacy = target;
-    if (adequacy->resume != NULL) {
-        return;
-    }
-    if (adequacy->file == NULL) {
-        bz_cli_misuse(state, "the file is missing");
-    } else if (adequacy->build == NULL || strstr(adequacy->build, "{source}") == NULL ||
-               strstr(adequacy->build, "{out}") == NULL) {
+    if (adequacy->build == NULL || strstr(adequacy->build, "{source}") == NULL ||
+        strstr(adequacy->build, "{out}") == NULL) {
         bz_cli_misuse(state, "--build is missing, or lacks {source} or {out}: --build 'cc -shared "
                              "-fPIC {source} -o {out} $(pkg-config --cflags buzzer-plugin)'");
     } else if (adequacy->is_program && adequacy->is_test) {
@@ -180,7 +169,6 @@ static int start(const struct adequacy *adequacy, const char *command) {
     sigaddset(&stopping, SIGINT);
     sigaddset(&stopping, SIGTERM);
     sigprocmask(SIG_BLOCK, &stopping, NULL);
-    bz_watchdog_end(); /* python3 would inherit the timer, and die of it */
     execvp(words[0], (char *const *)(uintptr_t)words);
     return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
                        errno == ENOENT ? "; on Debian and Ubuntu: apt-get install python3-clang"
@@ -196,9 +184,10 @@ int bz_command_adequacy(int argc, char **argv) {
     const struct bz_syntax syntax = {
         .options = options,
         .target = &adequacy,
-        .args_doc = "[FILE.c]",
+        .args_doc = "FILE.c",
         .arguments = &adequacy.file,
         .arguments_max = 1,
+        .missing = "the file",
         .check = check,
         .doc = "Makes small changes in the source of a primitive, one at a time, builds each of "
                "these mutants, and runs the campaigns of a pipeline on it. A mutant that survives "

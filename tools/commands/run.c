@@ -100,10 +100,6 @@ static void set_seed_first(struct bz_parse *state, void *target, const char *opt
     run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
 }
 
-static void set_shard(struct bz_parse *state, void *target, const char *option, char *text) {
-    bz_shard_parse(state, option, text, &((struct run *)target)->job.shard);
-}
-
 /* One run has no parts, and a part without a folder leaves nothing to merge. */
 static void check_shard(struct bz_parse *state, const struct run *run) {
     if (run->job.shard.count == 0) {
@@ -146,8 +142,10 @@ static const struct bz_option options[] = {
      BZ_OPTION_SECONDS, offsetof(struct run, seconds)},
     {"seed-first", "N", "First seed of --runs and --time (default 0)", BZ_OPTION_PARSED,
      .is_stored = true, .parse = set_seed_first},
-    {"shard", "I/N|auto|auto/N", BZ_SHARD_HELP, BZ_OPTION_PARSED, .is_stored = true,
-     .parse = set_shard},
+    {"shard", "I/N",
+     "Do only part I of N, with I from 1 to N; 'buzzer merge' joins the parts. The README of tools "
+     "has the variables that engines set",
+     BZ_OPTION_PARSED, offsetof(struct run, job.shard), .is_stored = true, .parse = bz_shard_parse},
     {"jobs", "N", "Number of worker processes; it does not change the results (default 1)",
      BZ_OPTION_NUMBER32, offsetof(struct run, jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation, and if the first runs all hit the step limit",
@@ -331,9 +329,6 @@ static int begin(struct run *run) {
     }
     snprintf(run->file.folder, sizeof run->file.folder, "%s", run->out);
     divide(run);
-    if (run->is_shard) {
-        bz_shard_tell_engine();
-    }
     if (run->is_shard && access(run->file.path, F_OK) == 0) {
         return resume_shard(run);
     }

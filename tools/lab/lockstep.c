@@ -13,7 +13,6 @@
 #include "tools/lab/lockstep/partner.h"
 #include "tools/lab/lockstep/reference.h"
 #include "tools/lab/lockstep/side.h"
-#include "tools/lab/lockstep/smaller.h"
 #include "tools/report/report.h"
 #include "traces/json.h"
 #include "traces/lack.h"
@@ -48,8 +47,6 @@ struct lockstep {
     bool is_found;
     struct bz_pair found;
     char difference[BZ_PARTNER_REPLY_BYTES];
-    uint32_t ops_before; /* of the pair that was found first */
-    uint64_t tried;
     double seconds;
 };
 
@@ -176,7 +173,6 @@ static void run_all(struct lockstep *lockstep) {
     uint64_t ahead = (uint64_t)DUE_MAX * lockstep->jobs;
     uint64_t sent = 0;
     bool goes_on = true;
-    bz_tape_init(&pair->tape, NULL);
     while (goes_on && lockstep->same < lockstep->programs) {
         if (sent < lockstep->programs && sent - lockstep->same < ahead) {
             bz_side_draw(lockstep->side, lockstep->seed + sent, lockstep->focus, pair);
@@ -195,35 +191,10 @@ static void run_all(struct lockstep *lockstep) {
         /* those behind it do not count */
         (void)bz_partner_receive(partner_of(lockstep, lockstep->seed + due));
     }
-    bz_tape_fini(&pair->tape);
     free(pair);
-}
-
-/* --- the first difference --------------------------------------------------------------------- */
-
-static bool differs(void *context, struct bz_pair *pair) {
-    struct lockstep *lockstep = context;
-    if (bz_interrupt_requested != 0 || !send(lockstep, pair) ||
-        bz_partner_receive(partner_of(lockstep, pair->number)) != BZ_REPLY_DIFFERS) {
-        return false;
-    }
-    memcpy(lockstep->difference, partner_of(lockstep, pair->number)->reply,
-           sizeof lockstep->difference);
-    return true;
-}
-
-/* Draws it again, and makes it smaller. */
-static void shrink(struct lockstep *lockstep) {
-    struct bz_pair *pair = &lockstep->found;
-    bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, lockstep->focus, pair);
-    lockstep->ops_before = pair->script.op_count;
-    if (!differs(lockstep, pair)) {
-        return; /* it does not differ a second time: what is kept is the first answer */
-    }
-    pair->is_taped = true;
-    if (differs(lockstep, pair)) {
-        lockstep->tried = bz_pair_shrink(pair, differs, lockstep);
-        (void)differs(lockstep, pair); /* the difference of the smallest */
+    if (lockstep->is_found) {
+        bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, lockstep->focus,
+                     &lockstep->found);
     }
 }
 
@@ -340,9 +311,7 @@ static void print_difference(struct lockstep *lockstep) {
     printf("program %" PRIu64 " differs, order %s: %s, step %" PRIu64 "\n", lockstep->found.number,
            bz_order_name(lockstep->found.order), member(root, "what"), step);
     printf("  C       %s\n  Python  %s\n", member(root, "c"), member(root, "python"));
-    printf("shrunk from %u operations to %u (%" PRIu64 " pairs tried), %zu choices\n\n",
-           lockstep->ops_before, lockstep->found.script.op_count, lockstep->tried,
-           lockstep->found.tape.count);
+    printf("\n");
     bz_script_print(&lockstep->found.script, program, sizeof program);
     fputs(program, stdout);
     print_steps(lockstep, step);
@@ -436,7 +405,7 @@ static int command_lockstep(int argc, char **argv) {
             "Runs drawn programs on a reference in C (asyncio-3.11, asyncio-3.13, twisted) and in "
             "the real interpreter, under the same choices, and compares every step: the handle "
             "that runs, its events, the ready queue, the timers, every task, and every waiter of "
-            "every primitive. Shrinks the first difference and shows both sides. "
+            "every primitive. Shows both sides of the first difference. "
             "Exit status: 0 no difference; 1 a difference: it is a finding about the reference; "
             "2 no such interpreter, no Python, no reference for its version, or no Twisted; 4 a "
             "window was never hit, or an operation never returned; 5 interrupted; 70 the "
@@ -449,18 +418,13 @@ static int command_lockstep(int argc, char **argv) {
     if (code == BZ_EXIT_OK) {
         signal(SIGPIPE, SIG_IGN); /* an interpreter that ends is noticed by its silence */
         bz_interrupt_catch();
-        bz_tape_init(&lockstep->found.tape, NULL);
         bz_progress_begin(&lockstep->progress, lockstep->is_quiet, lockstep->programs, 0);
         lockstep->progress.unit = "programs";
         run_all(lockstep);
-        if (lockstep->is_found) {
-            shrink(lockstep);
-        }
         lockstep->seconds = bz_progress_end(&lockstep->progress);
         code = finish(lockstep);
         stop(lockstep, lockstep->jobs);
         bz_side_free(lockstep->side);
-        bz_tape_fini(&lockstep->found.tape);
     }
     free(lockstep);
     return code;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/choice/strategy.h"
-#include "sim/explore/explore.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/plugin/plugins.h"
@@ -90,44 +89,9 @@ static void offer_parameters(void) {
     }
 }
 
-/* The text before the last one of `marks` stays as it is. */
-static void keep_before(const char *marks) {
-    size_t used = strlen(line.lead);
-    size_t kept = strlen(line.start);
-    while (kept > 0 && strchr(marks, line.start[kept - 1]) == NULL) {
-        kept--;
-    }
-    snprintf(line.lead + used, sizeof line.lead - used, "%.*s", (int)kept, line.start);
-    line.start += kept;
-}
-
-/* Offers a word of a list, which has each word once. "acquire:woken" is another than "woken". */
-static void offer_further(const char *word) {
-    size_t length = strlen(word);
-    size_t lead = strlen(line.lead);
-    const char *listed = lead > 0 && line.lead[lead - 1] == ':' ? "" : line.lead;
-    while ((listed = strstr(listed, word)) != NULL) {
-        bool is_whole =
-            (listed == line.lead || strchr(",=", listed[-1]) != NULL) && listed[length] == ',';
-        if (is_whole) {
-            return;
-        }
-        listed += length;
-    }
-    offer_word(word, NULL);
-}
-
 static void offer_windows(void) {
-    keep_before(",:");
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
-        offer_further(bz_window_name(window));
-    }
-}
-
-static void offer_reductions(void) {
-    keep_before(",");
-    for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
-        offer_further(bz_reduction_name(index));
+        offer_word(bz_window_name(window), NULL);
     }
 }
 
@@ -143,13 +107,19 @@ static const struct {
     const char *name; /* in the help */
     void (*offer)(void);
 } kinds[] = {
-    {"COMMAND", offer_commands}, {"DIR", offer_folders},
-    {"ENTRY", offer_entries},    {"FILE", offer_files},
-    {"FILE.c", offer_files},     {"FILE.so", offer_files},
-    {"LIST", offer_reductions},  {"NAME=VALUE", offer_parameters},
-    {"P", offer_primitives},     {"PYTHON", offer_files},
-    {"S", offer_strategies},     {"SCENARIO", offer_scenarios},
-    {"TRACE.json", offer_files}, {"V", offer_variants},
+    {"COMMAND", offer_commands},
+    {"DIR", offer_folders},
+    {"ENTRY", offer_entries},
+    {"FILE", offer_files},
+    {"FILE.c", offer_files},
+    {"FILE.so", offer_files},
+    {"NAME=VALUE", offer_parameters},
+    {"P", offer_primitives},
+    {"PYTHON", offer_files},
+    {"S", offer_strategies},
+    {"SCENARIO", offer_scenarios},
+    {"TRACE.json", offer_files},
+    {"V", offer_variants},
     {"WINDOWS", offer_windows},
 };
 #define KIND_COUNT (sizeof kinds / sizeof kinds[0])

@@ -9,7 +9,6 @@
 #include "scenarios/scenarios.h"
 #include "scenarios/variants/variants.h"
 #include "sim/choice/pcg.h"
-#include "sim/choice/strategy_replay.h"
 #include "sim/judge/internal.h"
 #include "sim/native/internal.h"
 #include "sim/program/scenario.h"
@@ -224,12 +223,11 @@ static void run_setup(void *context, struct bz_judge *judge) {
     bz_world_end(world);
 }
 
-static void expect_end(const struct bz_side *side, enum bz_run_end end) {
+static void expect_end(enum bz_run_end end) {
     BZ_CHECK(end != BZ_RUN_BAD_SOURCE && end != BZ_RUN_VIOLATED);
     if (end == BZ_RUN_NO_RESOURCE) {
         bz_lack_stop("memory", "a run of the C side");
     }
-    (void)side;
 }
 
 /* Twisted's queue has one order; a drawn object may have another. */
@@ -262,7 +260,6 @@ void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_
     bz_pcg32_seed(&pcg, number, STREAM);
     pair->number = number;
     pair->order = bz_pcg32_below(&pcg, 2) == 0 ? BZ_ORDER_ANY : BZ_ORDER_FIFO;
-    pair->is_taped = false;
     side->shape = (struct bz_script_draw){
         .first = (enum bz_primitive)firsts[number % sizeof asyncio],
         .primitives = UINT32_MAX,
@@ -284,8 +281,8 @@ void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_
     }
     side->pair = pair;
     struct bz_source source = {.run = run_setup, .context = side};
-    expect_end(side, bz_judge_run(side->worlds[BZ_ORDER_ANY]->judge, &source,
-                                  &(struct bz_run_start){.seed = number}));
+    expect_end(bz_judge_run(side->worlds[BZ_ORDER_ANY]->judge, &source,
+                            &(struct bz_run_start){.seed = number}));
     if (side->is_twisted) {
         make_plainer(&pair->script);
     }
@@ -312,14 +309,7 @@ const char *bz_side_play(struct bz_side *side, struct bz_pair *pair, size_t *len
     rewind(side->events);
     print_program(side);
     memcpy(side->args.file, &pair->script, sizeof pair->script);
-    if (pair->is_taped) {
-        start.strategy = &bz_strategy_replay_lenient;
-        start.tape = &pair->tape;
-    }
-    expect_end(side, bz_judge_run(judge, &source, &start));
-    if (!pair->is_taped && !bz_tape_copy(&pair->tape, &judge->tape)) {
-        bz_lack_stop("memory", "a tape");
-    }
+    expect_end(bz_judge_run(judge, &source, &start));
     fputs("end\n", side->out);
     fflush(side->out);
     *length = (size_t)ftell(side->out);

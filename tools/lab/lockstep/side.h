@@ -3,17 +3,14 @@
 #define BZ_TOOLS_LAB_LOCKSTEP_SIDE_H
 
 #include "scenarios/program/script.h"
-#include "sim/choice/tape.h"
 #include "sim/judge/judge.h"
 #include "sim/native/world.h"
 
 /* A program and its schedule. */
 struct bz_pair {
-    uint64_t number; /* decides the program and, without a tape, the schedule */
+    uint64_t number; /* decides both */
     enum bz_order order;
     struct bz_script script;
-    struct bz_tape tape; /* of its run; or, if is_taped, the choices to make, where they fit */
-    bool is_taped;
 };
 
 struct bz_side;
@@ -27,8 +24,8 @@ void bz_side_free(struct bz_side *side);
 void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_focus *focus,
                   struct bz_pair *pair);
 
-/* Runs it, keeps the choices in pair->tape, and returns what tools/python/lockstep/player.py reads:
- * a text that lasts until the next call. With `length`. */
+/* Runs it, and returns what tools/python/lockstep/player.py reads: a text that lasts until the next
+ * call. With `length`. */
 const char *bz_side_play(struct bz_side *side, struct bz_pair *pair, size_t *length);
 
 /* Cancels that struck so far, by operation and window. */
