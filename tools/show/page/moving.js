@@ -115,7 +115,3 @@ new ResizeObserver(() => {
   layOut();
   redraw();
 }).observe(scroll);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  readColours();
-  redraw();
-});
