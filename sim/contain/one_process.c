@@ -152,6 +152,12 @@ pid_t bz_fork_with_code(void) {
     return pid;
 }
 
+void bz_kill_forks(void) {
+    for (uint32_t index = 0; index < own_count; index++) {
+        (void)kill(own[index], SIGKILL);
+    }
+}
+
 /* `own_count`: it is none. */
 static uint32_t place_of(pid_t pid) {
     uint32_t index = 0;

@@ -29,4 +29,8 @@ void bz_await_copies(const uint64_t *told);
 /* In the parent: `child`, of bz_fork_with_code(), has ended; kills what it has left. */
 void bz_kill_orphans(pid_t child);
 
+/* Kills the processes of bz_fork_with_code(), for a parent that is about to become another program.
+ * May be called in a signal handler. */
+void bz_kill_forks(void);
+
 #endif

@@ -31,8 +31,11 @@ bool bz_judge_view_task(const struct bz_judge *judge, uint32_t task, struct bz_t
 
 /* A number that changes with every step and run, also of the same seed, and with every event
  * between steps: in a step, any number of events is no progress, nor are those after a verdict. For
- * a watchdog in another process. */
+ * a watchdog, also in another process or in a signal handler. */
 uint64_t bz_judge_progress(const struct bz_judge *judge);
+
+/* The judge that began a run last in this process; NULL: it was destroyed, or there was none. */
+const struct bz_judge *bz_judge_last_begun(void);
 
 /* Listens to the choices of a run that replays leniently, from now until it ends (see
  * strategy_replay.h). `listener` must outlive the run. Does nothing to any other run. */

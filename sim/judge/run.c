@@ -99,8 +99,17 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
     return judge;
 }
 
+static const struct bz_judge *last_begun;
+
+const struct bz_judge *bz_judge_last_begun(void) {
+    return __atomic_load_n(&last_begun, __ATOMIC_RELAXED);
+}
+
 void bz_judge_destroy(struct bz_judge *judge) {
     if (judge != NULL) {
+        if (bz_judge_last_begun() == judge) {
+            __atomic_store_n(&last_begun, NULL, __ATOMIC_RELAXED);
+        }
         bz_mem_leave(bz_judge_shadow_mem(judge), BZ_SHADOW_BYTES);
         bz_mem_leave(bz_judge_mem(judge), BZ_RECORD_BYTES);
         char *range = bz_judge_range(judge);
@@ -162,6 +171,7 @@ void bz_judge_begin(struct bz_judge *judge, const struct bz_run_start *start) {
 
 void bz_judge_note_begun(struct bz_judge *judge) {
     judge->stats.runs++;
+    __atomic_store_n(&last_begun, judge, __ATOMIC_RELAXED);
 }
 
 void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *start) {

@@ -6,10 +6,18 @@
 
 #include "sim/program/budget.h"
 
-uint64_t bz_wall_ns(void) {
+static uint64_t read_clock_ns(clockid_t clock_id) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock_id, &now);
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t bz_wall_ns(void) {
+    return read_clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t bz_thread_cpu_ns(void) {
+    return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 #define SIGNAL_PAIR_NS UINT64_C(200000000)

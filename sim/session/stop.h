@@ -18,6 +18,7 @@ void bz_interrupt_catch(void);                       /* installs the handler */
 void bz_time_limit_begin(uint64_t seconds);
 bool bz_time_limit_end(void);
 
-uint64_t bz_wall_ns(void); /* monotonic */
+uint64_t bz_wall_ns(void);       /* monotonic */
+uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
 
 #endif

@@ -26,6 +26,7 @@ if __name__ == "__main__":
 import process  # noqa: E402
 from campaign import SEARCH, Builder, Buzzer, Judge, Test, compiled_with, loaded_hash  # noqa: E402
 from mutate import Unusable, apply, mutants  # noqa: E402
+from page import html  # noqa: E402
 from report import HOLES, Report, explain, junit, print_text, read_reasons  # noqa: E402
 
 STOPPING = {signal.SIGINT, signal.SIGTERM}
@@ -154,7 +155,7 @@ def read_options(words):
     """tools/commands/adequacy.c has checked them, and has the help."""
     parser = argparse.ArgumentParser(allow_abbrev=False, prog="buzzer adequacy")
     parser.add_argument("file")
-    for name in ("build", "out", "junit", "explained"):
+    for name in ("build", "out", "html", "junit", "explained"):
         parser.add_argument(f"--{name}")
     for name in ("scenario", "without", "variant", "plugin"):
         parser.add_argument(f"--{name}", action="append", default=[])
@@ -263,8 +264,9 @@ def put(report, folder, options):
         for mutant in report.having(*HOLES):
             (survivors / report.name(mutant)).write_bytes(apply(report.text, mutant))
         write(folder / "try", trial(options, folder))
-        if options.junit:
-            write(options.junit, junit(report))
+        for path, text in ((options.html, html), (options.junit, junit)):
+            if path:
+                write(path, text(report))
         if options.json:
             sys.stdout.write(document)
         else:

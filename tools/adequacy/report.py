@@ -111,6 +111,11 @@ class Report:
     def verdict(self, mutant):
         return self.verdicts.get(mutant.number, {"verdict": "not-judged"})
 
+    def twin(self, mutant):
+        """The verdict, also of a duplicate."""
+        verdict = self.verdict(mutant)
+        return self.verdicts[verdict["of"]] if "of" in verdict else verdict
+
     def name(self, mutant):
         """Of its file in survivors/."""
         return f"{mutant.line}-{mutant.number}-{Path(self.file).name}"

@@ -28,7 +28,7 @@ extern const struct bz_embedded bz_gdb_scripts[];
 /* The work of `buzzer adequacy`: each file comes behind those that it imports */
 extern const struct bz_embedded bz_adequacy_scripts[];
 
-/* The template of `buzzer show`: page.html */
+/* The templates of `buzzer show`: page.html, player.py */
 extern const struct bz_embedded bz_show_templates[];
 
 /* The player of `buzzer-lab lockstep`: player_loop.py, player.py, and deferreds.py for Twisted */

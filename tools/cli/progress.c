@@ -1,6 +1,7 @@
 #include "tools/cli/progress.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -11,6 +12,16 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define TERMINAL_INTERVAL_NS (SECOND_NS / 10)
 #define LOG_INTERVAL_NS (30 * SECOND_NS)
+
+void bz_thread_pin(void) {
+    cpu_set_t cores;
+    int core = sched_getcpu();
+    if (core >= 0 && core < CPU_SETSIZE) {
+        CPU_ZERO(&cores);
+        CPU_SET(core, &cores);
+        (void)sched_setaffinity(0, sizeof cores, &cores);
+    }
+}
 
 void bz_progress_begin(struct bz_progress *progress, bool is_quiet, uint64_t runs_wanted,
                        uint64_t seconds) {

@@ -28,6 +28,9 @@ void bz_progress_show(struct bz_progress *progress, uint64_t runs, uint64_t find
 /* Prints the caller's line, if one is due. */
 void bz_progress_show_line(struct bz_progress *progress, const char *line);
 
+/* Keeps the thread on the core that it runs on, if the system allows that: for measurements. */
+void bz_thread_pin(void);
+
 /* Erases the line. Returns the seconds since the beginning. */
 double bz_progress_end(struct bz_progress *progress);
 

@@ -14,9 +14,6 @@ const struct bz_gone bz_gone[] = {
     {"explore", "reduce", "frames", "leave it out; verdicts and outcomes do not depend on it"},
     {"show", "format", "dot", "use '--format mermaid', or 'html' for a long run"},
     {"show", "format", "perfetto", "use '--format html', which needs no other program"},
-    {"show", "format", "asyncio",
-     "'buzzer replay --variant asyncio-3.13' plays the choices on the model of asyncio, and the "
-     "package for Python tests asyncio itself"},
     {"show", "format", "c",
      "keep the trace in a folder that a property test reads first: '--corpus DIR' in "
      "the options of bz_check(), or CORPUS in buzzer_add_property_test()"},
@@ -31,11 +28,8 @@ const struct bz_gone bz_gone[] = {
     {"run", "shard", "auto",
      "write '--shard I/N' with the variables of the engine, which the README of tools has"},
     {"adequacy", "resume", NULL, "give the same command again, which continues"},
-    {"adequacy", "html", NULL, "the text and 'report.json' in the folder of --out name each line"},
-    {"bench", NULL, NULL,
-     "'buzzer run' says how many runs it makes a second; 'tools/lab/scale', in the source, "
-     "measures "
-     "steps"},
+    {"bench", "scale", NULL, "use 'tools/lab/scale', in the source"},
+    {"bench", "most", NULL, "use 'tools/lab/scale --most N', in the source"},
     {"mutants", NULL, NULL, "use 'tools/dev nightly mutants', in the source"},
     {"lockstep", NULL, NULL, "use 'buzzer-lab lockstep', in the build folder"},
     {"fuzz", "schedule", NULL, "arms have their slices in turn"},

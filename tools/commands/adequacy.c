@@ -13,6 +13,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/embedded.h"
 #include "tools/cli/options.h"
+#include "tools/cli/watchdog.h"
 #include "traces/lack.h"
 
 #define RUNS_DEFAULT 10000u
@@ -43,6 +44,7 @@ struct adequacy {
     uint64_t jobs;
     const char *explained;
     const char *out;
+    const char *html;
     const char *junit;
     bool is_json;
     bool is_quiet;
@@ -104,6 +106,8 @@ static const struct bz_option options[] = {
      "Folder of the results (default .buzzer/adequacy/FILE.c, with a number for other options); "
      "the same command continues there after an interruption",
      BZ_OPTION_TEXT, offsetof(struct adequacy, out)},
+    {"html", "FILE", "Write a page with the source, coloured by what survived", BZ_OPTION_TEXT,
+     offsetof(struct adequacy, html)},
     {"junit", "FILE", "Write the result as JUnit XML: one case for each mutant", BZ_OPTION_TEXT,
      offsetof(struct adequacy, junit)},
     {"json", NULL, "Print one JSON document", BZ_OPTION_FLAG, offsetof(struct adequacy, is_json)},
@@ -169,6 +173,7 @@ static int start(const struct adequacy *adequacy, const char *command) {
     sigaddset(&stopping, SIGINT);
     sigaddset(&stopping, SIGTERM);
     sigprocmask(SIG_BLOCK, &stopping, NULL);
+    bz_watchdog_end(); /* python3 would inherit the timer, and die of it */
     execvp(words[0], (char *const *)(uintptr_t)words);
     return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
                        errno == ENOENT ? "; on Debian and Ubuntu: apt-get install python3-clang"

@@ -15,6 +15,7 @@
 #include "sim/native/inspect.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/embedded.h"
+#include "tools/cli/watchdog.h"
 #include "tools/plugin/plugins.h"
 #include "traces/text.h"
 
@@ -104,6 +105,7 @@ int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t sto
     bz_trace_init(&record);
     struct bz_program program = run->program;
     program.contain.is_on = false; /* the debugger is in this process */
+    bz_watchdog_end();
     bool is_ok =
         bz_replay_lenient(&run->trace, &program, &watch, &record, &report, error, sizeof error);
     const struct bz_trace_verdict verdict = record.verdict;

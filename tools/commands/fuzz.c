@@ -8,6 +8,7 @@
 #include "sim/session/stop.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
+#include "tools/cli/watchdog.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/findings_output.h"
 #include "tools/report/report.h"
@@ -307,6 +308,9 @@ int bz_command_fuzz(int argc, char **argv) {
     command.output =
         (struct bz_findings_output){.name = command.name, .is_quiet = command.is_quiet};
     bz_findings_output_begin(&command.output, &command.fuzz.kept);
+    if (bz_watchdog_has_begun_again() && command.resume == NULL) {
+        command.resume = command.out; /* the arms are made before the first run */
+    }
     if (code == BZ_EXIT_OK && command.resume != NULL) {
         code = bz_fuzz_open(&command.fuzz, command.resume) ? BZ_EXIT_OK : BZ_EXIT_USAGE;
     } else if (code == BZ_EXIT_OK) {

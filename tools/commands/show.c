@@ -1,4 +1,4 @@
-/* buzzer show: a run as a picture. */
+/* buzzer show: a run as a picture, or as a program that makes it again. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -79,12 +79,20 @@ static int run_show(struct show *show) {
     }
     struct bz_story story;
     struct bz_text text = {0};
+    char reason[BZ_TRACE_ERROR_BYTES];
     bz_story_init(&story, &show->run.trace);
     const struct bz_view view = {.trace = &show->run.trace,
                                  .story = &story,
                                  .token = show->run.is_token ? show->input : NULL};
-    show->format->show(&view, &text);
-    code = write_picture(show, &text);
+    if (show->format->refuses != NULL && show->format->refuses(&view, reason, sizeof reason)) {
+        code = bz_cli_fail(show->name, BZ_EXIT_USAGE,
+                           "--format %s cannot show this run: %s; use --format text, or 'buzzer "
+                           "replay' with the trace or its token",
+                           show->format->name, reason);
+    } else {
+        show->format->show(&view, &text);
+        code = write_picture(show, &text);
+    }
     bz_text_fini(&text);
     bz_story_fini(&story);
     return code;
@@ -110,8 +118,9 @@ int bz_command_show(int argc, char **argv) {
         .missing = "a trace file or a token",
         .plugins = BZ_PLUGINS_RUN,
         .check = check_options,
-        .doc = "Shows one run as a picture. The program that was traced need not be here. Exit "
-               "status: 0 done, 2 bad input, 3 the run of the token diverged."};
+        .doc = "Shows one run as a picture, or as a program that repeats it. The program that was "
+               "traced need not be here. Exit status: 0 done, 2 bad input, 3 the run of the "
+               "token diverged."};
     int code = bz_options_parse(&syntax, argc, argv);
     bz_text_fini(&words);
     bz_text_fini(&help);

@@ -33,32 +33,6 @@ static int64_t number_of(struct page *page, const char *text) {
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static bool begins_line_separator(const char *text) {
-    return strncmp(text, "\xe2\x80\xa8", 3) == 0 || strncmp(text, "\xe2\x80\xa9", 3) == 0;
-}
-
-/* A string in quotes, NULL as null. It may stand inside of a script element: `<`, `>`, `&` and the
- * line separators are escaped as well. */
-static void put_json(struct bz_text *out, const char *text) {
-    if (text == NULL) {
-        bz_text_put(out, "null");
-        return;
-    }
-    bz_text_put(out, "\"");
-    for (; *text != '\0'; text++) {
-        unsigned byte = (unsigned char)*text;
-        if (byte < 0x20 || byte == 0x7f || strchr("\"\\<>&", *text) != NULL) {
-            bz_text_add(out, "\\u%04x", byte);
-        } else if (begins_line_separator(text)) {
-            bz_text_add(out, "\\u20%02x", (unsigned char)text[2] - 0x80u);
-            text += 2;
-        } else {
-            bz_text_put_bytes(out, text, 1);
-        }
-    }
-    bz_text_put(out, "\"");
-}
-
 static void begin_array(struct page *page, const char *key) {
     bz_text_add(page->out, ",\n\"%s\":[", key);
     page->is_first = true;
@@ -71,7 +45,7 @@ static void put_number(struct page *page, int64_t number) {
 
 static void put_member(struct page *page, const char *key, const char *value) {
     bz_text_add(page->out, ",\n\"%s\":", key);
-    put_json(page->out, value);
+    bz_text_put_json(page->out, value);
 }
 
 static void put_lines(struct page *page) {
@@ -145,7 +119,7 @@ static void put_objects(struct page *page) {
     begin_array(page, "objects");
     for (size_t index = 0; index < trace->object_count; index++) {
         bz_text_put(page->out, index > 0 ? "," : "");
-        put_json(page->out, trace->objects[index].name);
+        bz_text_put_json(page->out, trace->objects[index].name);
     }
     bz_text_put(page->out, "]");
     bz_text_add(page->out, ",\n\"object\":%" PRIu32,
@@ -156,11 +130,11 @@ static void put_strings(struct page *page, const char *key, const char *const *s
                         size_t count, const char *first) {
     begin_array(page, key);
     if (first != NULL) {
-        put_json(page->out, first);
+        bz_text_put_json(page->out, first);
     }
     for (size_t index = 0; index < count; index++) {
         bz_text_put(page->out, index > 0 || first != NULL ? "," : "");
-        put_json(page->out, strings[index]);
+        bz_text_put_json(page->out, strings[index]);
     }
     bz_text_put(page->out, "]");
 }

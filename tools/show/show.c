@@ -1,7 +1,37 @@
 #include "tools/show/show.h"
 
-#define ROW(name, summary, is_for_files) {#name, summary, bz_show_##name, is_for_files},
+#include <string.h>
+
+#define ROW(name, summary, is_for_files, refuses)                                                  \
+    {#name, summary, bz_show_##name, is_for_files, refuses},
 const struct bz_show_format bz_show_formats[] = {BZ_SHOW_FORMATS(ROW){NULL}};
+
+/* --- escapes ------------------------------------------------------------------------------------
+ */
+
+static bool begins_line_separator(const char *text) {
+    return strncmp(text, "\xe2\x80\xa8", 3) == 0 || strncmp(text, "\xe2\x80\xa9", 3) == 0;
+}
+
+void bz_text_put_json(struct bz_text *out, const char *text) {
+    if (text == NULL) {
+        bz_text_put(out, "null");
+        return;
+    }
+    bz_text_put(out, "\"");
+    for (; *text != '\0'; text++) {
+        unsigned byte = (unsigned char)*text;
+        if (byte < 0x20 || byte == 0x7f || strchr("\"\\<>&", *text) != NULL) {
+            bz_text_add(out, "\\u%04x", byte);
+        } else if (begins_line_separator(text)) {
+            bz_text_add(out, "\\u20%02x", (unsigned char)text[2] - 0x80u);
+            text += 2;
+        } else {
+            bz_text_put_bytes(out, text, 1);
+        }
+    }
+    bz_text_put(out, "\"");
+}
 
 /* --- what formats share ----------------------------------------------------------------------- */
 

@@ -22,6 +22,15 @@
 #include "tools/story/story.h"
 #include "traces/trace.h"
 
+/* --- escapes ------------------------------------------------------------------------------------
+ */
+
+/* A JSON string in quotes, NULL as null. It may stand inside a script element of HTML: `<`, `>`,
+ * `&` and the line separators U+2028 and U+2029 are escaped as well. */
+void bz_text_put_json(struct bz_text *out, const char *text);
+
+/* --- the view --------------------------------------------------------------------------------- */
+
 struct bz_view {
     const struct bz_trace *trace;
     const struct bz_story *story;
@@ -32,19 +41,26 @@ struct bz_view {
 
 typedef void bz_show_fn(const struct bz_view *view, struct bz_text *out);
 
-/* FORMAT(name, summary, is_for_files): see below. The function is bz_show_NAME(). */
+/* True if the format cannot show this run; then `reason` is a clause that says why. */
+typedef bool bz_show_refusal_fn(const struct bz_view *view, char *reason, size_t size_bytes);
+
+bz_show_refusal_fn bz_asyncio_refuses; /* what no program can be made of */
+
+/* FORMAT(name, summary, is_for_files, refuses): see below. The function is bz_show_NAME(). */
 #define BZ_SHOW_FORMATS(FORMAT)                                                                    \
-    FORMAT(text, "lanes of tasks", false)                                                          \
-    FORMAT(mermaid, "a sequence diagram", false)                                                   \
-    FORMAT(html, "a page for the browser", true)
-#define BZ_DECLARE_FORMAT(name, summary, is_for_files) bz_show_fn bz_show_##name;
+    FORMAT(text, "lanes of tasks", false, NULL)                                                    \
+    FORMAT(mermaid, "a sequence diagram", false, NULL)                                             \
+    FORMAT(html, "a page for the browser", true, NULL)                                             \
+    FORMAT(asyncio, "a Python program", false, bz_asyncio_refuses)
+#define BZ_DECLARE_FORMAT(name, summary, is_for_files, refuses) bz_show_fn bz_show_##name;
 BZ_SHOW_FORMATS(BZ_DECLARE_FORMAT)
 
 struct bz_show_format {
     const char *name;    /* NULL ends the table */
     const char *summary; /* for the help */
     bz_show_fn *show;
-    bool is_for_files; /* no use on a terminal */
+    bool is_for_files;           /* no use on a terminal */
+    bz_show_refusal_fn *refuses; /* NULL: it shows every run */
 };
 
 extern const struct bz_show_format bz_show_formats[];
