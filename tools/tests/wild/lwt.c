@@ -1,6 +1,6 @@
-/* OCaml's Lwt: Lwt_mutex, and Lwt_mvar as a queue of one item. A promise
- * is resolved inside another task's step: bz_request_done(). Its memory is OCaml's, so `explore`
- * takes no snapshots. lwt_prims.ml has the calls. */
+/* OCaml's Lwt: Lwt_mutex, Lwt_condition, and Lwt_mvar as a queue of one item. A promise is
+ * resolved inside another task's step: bz_request_done(). Its memory is OCaml's, so `explore` takes
+ * no snapshots. lwt_prims.ml has the calls. */
 #include <caml/alloc.h>
 #include <caml/callback.h>
 #include <caml/mlvalues.h>
@@ -15,7 +15,7 @@ struct waiting {
 
 struct lwt {
     struct bz_loop *loop;
-    long mutex, mvar; /* 0: not used yet in this run */
+    long mutex, mvar, condition; /* 0: not used yet in this run */
 };
 
 static value call(const char *name, value argument) {
@@ -64,6 +64,9 @@ static value mutex(void *instance) {
 static value mvar(void *instance) {
     return number(&((struct lwt *)instance)->mvar, "mvar");
 }
+static value condition(void *instance) {
+    return number(&((struct lwt *)instance)->condition, "condition");
+}
 
 static enum bz_status init_lock(void *instance, struct bz_loop *loop, uint32_t permits) {
     (void)permits;
@@ -87,6 +90,21 @@ static enum bz_status unlock(void *instance) {
     bool was_locked = locked(instance);
     (void)call("unlock", mutex(instance));
     return was_locked ? BZ_OK : BZ_NOT_HELD;
+}
+static enum bz_status init_condition(void *instance, struct bz_loop *loop) {
+    return init_lock(instance, loop, 1);
+}
+static enum bz_status wait(void *instance) {
+    uint64_t none;
+    value of = condition(instance);
+    return await(instance, "wait", of, mutex(instance), &none);
+}
+static enum bz_status notify(void *instance, uint32_t count) {
+    bool is_all = count == UINT32_MAX;
+    for (uint32_t left = is_all ? 1 : count; left > 0; left--) {
+        (void)call(is_all ? "broadcast" : "signal", condition(instance));
+    }
+    return BZ_OK;
 }
 static enum bz_status put(void *instance, uint64_t item, int64_t priority) {
     uint64_t none;
@@ -116,6 +134,13 @@ static const struct bz_permit_ops lock_ops = {.instance_bytes = sizeof(struct lw
                                               .acquire = lock,
                                               .release = unlock,
                                               .locked = locked};
+static const struct bz_condition_ops condition_ops = {.instance_bytes = sizeof(struct lwt),
+                                                      .init = init_condition,
+                                                      .acquire = lock,
+                                                      .release = unlock,
+                                                      .locked = locked,
+                                                      .wait = wait,
+                                                      .notify = notify};
 static const struct bz_queue_ops queue_ops = {.instance_bytes = sizeof(struct lwt),
                                               .init = init_queue,
                                               .put = put,
@@ -133,4 +158,12 @@ static const struct bz_variant variant = {
     .offers =
         {[BZ_PRIMITIVE_QUEUE] = {.least = 1, .most = 1, .bounds = BZ_OFFERS_BOUND, .orders = 1}},
     .rules = &rules};
-BZ_PLUGIN(&variant);
+static const struct bz_variant faulty = {
+    .version = BZ_VARIANT_VERSION,
+    .name = "lwt/condition",
+    .summary = "OCaml's Lwt: condition, whose wait may return without the mutex",
+    .claims =
+        BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_UNAIDED | BZ_CLAIM_WAIT_MORPHING,
+    .condition = &condition_ops,
+    .rules = &rules};
+BZ_PLUGIN(&variant, &faulty);

@@ -196,7 +196,13 @@ bool wild_begin(struct wild *cage, struct bz_loop *loop) {
     return to != NULL;
 }
 
+/* The library takes the object for a thread: what it keeps for each thread ends here, too. */
 void wild_end(struct wild *cage) {
+    wild_enter(cage);
+    for (unsigned key = 0; key < WILD_KEYS; key++) {
+        caged_free(cage->specific[key]);
+    }
+    wild_leave(cage);
     bz_mem_free(bz_loop_mem(cage->loop), cage->statics, static_bytes());
 }
 
