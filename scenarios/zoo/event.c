@@ -57,6 +57,27 @@ static void embassy_4598_clear(void *instance) {
 
 const struct bz_event_ops bz_zoo_ops_embassy_4598 = {EVENT, .clear = embassy_4598_clear};
 
+/* embassy-1922: two tasks that wait for one signal wake each other forever.
+ *
+ * The signal has room for the waker of one task. A second one that waits wakes the first, whose
+ * place it takes; that one finds no value, waits again, and wakes the second.
+ *
+ *     B waits; C waits: B looks, C looks, B looks ...
+ *
+ * The cure: a list of wakers, or an error for the second. */
+static enum bz_status embassy_1922_wait(void *instance) {
+    struct event *event = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && !event->is_set) {
+        struct bz_waiter waiter;
+        (void)bz_deque_wake_oldest(&event->waiters); /* the fault */
+        status = bz_deque_wait(&event->waiters, &waiter);
+    }
+    return status;
+}
+
+const struct bz_event_ops bz_zoo_ops_embassy_1922 = {EVENT, .wait = embassy_1922_wait};
+
 /* libunifex-610: the cancel of one wait is taken for the end of the event.
  *
  * An event that is also a stream has an end: after it, every wait returns at once. A stop of the

@@ -94,7 +94,8 @@ Test(explore_agreement, for_every_entry_of_the_zoo) {
     TST_NEEDS_SNAPSHOTS();
     for (const struct bz_variant *const *next = bz_variants; *next != NULL; next++) {
         const struct bz_fault *fault = (*next)->fault;
-        if (fault != NULL && !tst_is_repeated(*next)) {
+        bool ends_at_limit = fault != NULL && strcmp(fault->oracle, "livelock") == 0;
+        if (fault != NULL && !ends_at_limit && !tst_is_repeated(*next)) {
             compare_bounds(tst_scenario(fault->scenario), *next, fault->settings, &sum);
         }
     }
