@@ -20,10 +20,8 @@
 static const struct bz_world *own_world;
 static struct bz_child_page *own_page;
 static int own_fd;
-static pid_t own_pid;
 static bool own_program_is_foreign;
 
-#define COPIED_STEP_NS 20000000u
 #define SIGNAL_STACK_BYTES ((size_t)64 * 1024)
 
 /* No printf: a signal handler calls this. */
@@ -64,35 +62,9 @@ static void on_abort(int number) {
     (void)raise(number); /* strikes when this returns: not only abort() sends it */
 }
 
-/* This process is a copy of the child, which ends itself after this step. If its step has no end,
- * the first copy ends it. */
-static _Noreturn void end_copy(void) {
-    bool is_first = own_page->end.sum == 0;
-    tell(&own_page->end, END_FORKED, "");
-    uint64_t begin_ns = bz_cpu_ns_of(own_pid);
-    while (is_first && getppid() == own_pid) {
-        if (bz_cpu_ns_of(own_pid) - begin_ns > COPIED_STEP_NS) {
-            (void)kill(own_pid, SIGKILL);
-        }
-        bz_child_rest();
-    }
-    _exit(1);
-}
-
-/* Called after each step where the system does not refuse forks. */
-static void end_if_copied(void) {
-    bz_await_copies(&own_page->end.sum);
-    if (own_page->end.sum != 0) {
-        _exit(1);
-    }
-}
-
 /* Notes an access just below the stack of the running task, and then lets the signal kill. */
 static void on_fault(int number, siginfo_t *info, void *context) {
     (void)context;
-    if (getpid() != own_pid) {
-        end_copy();
-    }
     tell_refusal();
     const struct bz_task *task = own_world == NULL ? NULL : own_world->loop->current;
     const char *address = info->si_addr;
@@ -147,7 +119,7 @@ static bool starts_child;
 
 pid_t bz_child_fork(void) {
     starts_child = true;
-    pid_t pid = bz_fork_with_code();
+    pid_t pid = bz_fork_own();
     starts_child = false;
     return pid;
 }
@@ -225,7 +197,6 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     own_world = world;
     own_page = childhood->page;
     own_fd = childhood->fd;
-    own_pid = getpid();
     own_program_is_foreign = childhood->is_program_foreign;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != childhood->parent) {
@@ -243,7 +214,6 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     if (!childhood->has_children) {
         bz_refuse_forks();
     }
-    bz_judge_after_step = bz_forks_are_refused() ? NULL : end_if_copied;
     if (world != NULL) {
         world->loop->mem->on_exhausted = on_loop_full;
     }
@@ -263,7 +233,6 @@ bool bz_child_is_alone(void) {
 void bz_child_goes_on_alone(void) {
     if (own_page != NULL) {
         bz_refuse_forks();
-        bz_judge_after_step = bz_forks_are_refused() ? NULL : end_if_copied;
     }
 }
 

@@ -60,9 +60,6 @@ struct bz_childhood {
     bool is_quiet;
 };
 
-/* CPU time that a process has taken; 0 if the system does not tell. */
-uint64_t bz_cpu_ns_of(pid_t pid);
-
 /* fork() for a child; the code under test may not call it. */
 pid_t bz_child_fork(void);
 

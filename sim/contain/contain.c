@@ -62,7 +62,8 @@ static uint64_t wall_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-uint64_t bz_cpu_ns_of(pid_t pid) {
+/* CPU time that a process has taken; 0 if the system does not tell. */
+static uint64_t cpu_ns_of(pid_t pid) {
     clockid_t clock;
     struct timespec used;
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) {
@@ -395,7 +396,7 @@ static void watch(struct bz_child *child) {
     }
     child->looked_ns = now_ns;
     uint64_t progress = progress_of(child);
-    uint64_t cpu_ns = bz_cpu_ns_of(child->pid);
+    uint64_t cpu_ns = cpu_ns_of(child->pid);
     uint64_t memory_bytes = memory_bytes_of(child->pid);
     if (memory_bytes > child->memory_before_bytes &&
         memory_bytes - child->memory_before_bytes > child->contain.memory_bytes) {

@@ -1,7 +1,6 @@
 #include "sim/contain/one_process.h"
 
 #include <errno.h>
-#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/sched.h>
@@ -10,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -74,56 +72,6 @@ bool bz_forks_are_refused(void) {
     return are_refused;
 }
 
-/* --- copies without the code ------------------------------------------------------------------ */
-
-#define CODE_MAX 64u
-#define AWAIT_MS 200u
-
-static struct {
-    void *begin;
-    size_t bytes;
-} code[CODE_MAX];
-static uint32_t code_count;
-
-static void advise(int advice) {
-    for (uint32_t index = 0; index < code_count; index++) {
-        (void)madvise(code[index].begin, code[index].bytes, advice);
-    }
-}
-
-static uintptr_t begin_of(const struct dl_phdr_info *info, uint32_t index) {
-    return (uintptr_t)info->dlpi_addr + (uintptr_t)info->dlpi_phdr[index].p_vaddr;
-}
-
-/* Adds what can be executed of the file that the part lies in. */
-static int add_code(struct dl_phdr_info *info, size_t info_bytes, void *part) {
-    bool is_inside = false;
-    (void)info_bytes;
-    for (uint32_t index = 0; index < info->dlpi_phnum; index++) {
-        is_inside |= info->dlpi_phdr[index].p_type == PT_LOAD &&
-                     (uintptr_t)part - begin_of(info, index) < info->dlpi_phdr[index].p_memsz;
-    }
-    for (uint32_t index = 0; is_inside && index < info->dlpi_phnum; index++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[index];
-        if (segment->p_type == PT_LOAD && (segment->p_flags & PF_X) != 0 && code_count < CODE_MAX) {
-            uintptr_t offset = begin_of(info, index) % (uintptr_t)sysconf(_SC_PAGESIZE);
-            code[code_count].begin = (char *)begin_of(info, index) - offset;
-            code[code_count++].bytes = segment->p_memsz + offset;
-        }
-    }
-    return is_inside;
-}
-
-void bz_await_copies(const uint64_t *told) {
-    static uint32_t waited; /* programs take longer, and are not waited for twice */
-    siginfo_t ended = {.si_pid = 0};
-    while (__atomic_load_n(told, __ATOMIC_ACQUIRE) == 0 && waited < AWAIT_MS &&
-           waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0) {
-        waited++;
-        bz_child_rest();
-    }
-}
-
 /* --- what a child leaves ---------------------------------------------------------------------- */
 
 #define OWN_MAX 1024u
@@ -132,18 +80,14 @@ static pid_t reaper; /* this process, if it is one */
 static pid_t own[OWN_MAX];
 static uint32_t own_count;
 
-void bz_guard_code(const void *part) {
-    (void)dl_iterate_phdr(add_code, (void *)(uintptr_t)part);
-    advise(MADV_DONTFORK);
+void bz_reap_orphans(void) {
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0) {
         reaper = getpid();
     }
 }
 
-pid_t bz_fork_with_code(void) {
-    advise(MADV_DOFORK);
+pid_t bz_fork_own(void) {
     pid_t pid = fork();
-    advise(MADV_DONTFORK);
     if (pid > 0 && own_count < OWN_MAX) {
         own[own_count++] = pid;
     } else if (pid > 0) {

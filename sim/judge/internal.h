@@ -260,13 +260,6 @@ static inline bool bz_judge_may_step(const struct bz_judge *judge) {
     return judge->step < judge->pause_at;
 }
 
-/* After a step, where something wants to know. */
-static inline void bz_judge_note_step(void) {
-    if (bz_judge_after_step != NULL) {
-        bz_judge_after_step();
-    }
-}
-
 /* The strategy's replacement for the handle that it chose; see strategy.h. */
 static inline uint64_t bz_judge_instead(struct bz_judge *judge, const struct bz_ready *chosen) {
     const struct bz_strategy *strategy = judge->strategy;

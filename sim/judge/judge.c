@@ -539,7 +539,6 @@ void bz_judge_end(struct bz_judge *judge) {
     if (judge->end == BZ_RUN_PASSED || judge->end == BZ_RUN_OUT_OF_STEPS) {
         bz_judge_all(judge, &(struct bz_moment){.kind = BZ_MOMENT_END});
     }
-    bz_judge_note_step();
     judge->stats.steps += judge->step;
     judge->is_ended = true;
 }

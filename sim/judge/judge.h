@@ -388,9 +388,6 @@ const char *bz_judge_object_name(const struct bz_judge *judge, uint32_t object);
  * rule in words; it must not return. NULL: the run ends with BZ_RUN_BAD_SOURCE. */
 extern void (*bz_judge_on_refusal)(const char *rule);
 
-/* Called between two steps, and at the end of a run; NULL: nothing is. */
-extern void (*bz_judge_after_step)(void);
-
 /* --- runs of a source ------------------------------------------------------------------------- */
 
 typedef void bz_source_fn(void *context, struct bz_judge *judge);

@@ -245,9 +245,8 @@ bool bz_judge_goes_on(struct bz_judge *judge) {
             return false;
         }
         uint32_t left = steps_max - judge->step;
-        uint32_t most = bz_judge_after_step != NULL ? 1 : BZ_STEPS_BETWEEN_LOOKS;
-        bz_judge_note_step();
-        judge->pause_at = judge->step + (left < most ? left : most);
+        judge->pause_at =
+            judge->step + (left < BZ_STEPS_BETWEEN_LOOKS ? left : BZ_STEPS_BETWEEN_LOOKS);
     }
     return true;
 }

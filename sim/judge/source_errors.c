@@ -9,7 +9,6 @@
 #define STATE_BYTES 192u
 
 void (*bz_judge_on_refusal)(const char *rule);
-void (*bz_judge_after_step)(void);
 
 void bz_judge_refuse(struct bz_judge *judge, const char *format, ...) {
     char *message = judge->violation.message;

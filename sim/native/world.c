@@ -570,7 +570,6 @@ bool bz_world_step(struct bz_world *world) {
         native->ran = handle;
         bz_image_step(world->loop, handle);
         bz_judge_end_step(world->judge);
-        bz_judge_note_step();
     }
     return !native->is_over;
 }

@@ -177,7 +177,7 @@ static bool open_tables(const char *file, struct tables *tables, char *error, si
             "and BZ_SCENARIO_PLUGIN(...)",
             BZ_PLUGIN_SYMBOL);
     }
-    bz_guard_code(tables->variants != NULL ? (const void *)tables->variants : tables->scenarios);
+    bz_reap_orphans();
     return true;
 }
 

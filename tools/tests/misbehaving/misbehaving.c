@@ -4,18 +4,14 @@
 #define _GNU_SOURCE /* clone() */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <locale.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -262,20 +258,6 @@ static void do_wild(struct semaphore *self) {
     uint64_t state = text == NULL ? 0 : strtoull(text, NULL, 10);
     if (++calls == 1 + noise(&state) % 300) {
         write_wildly(state);
-    }
-}
-
-/* As on a system without such filters: those who ask for one later do not get it. */
-__attribute__((unused)) static void refuse_filters(void) {
-    static struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
-    static struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) != 0) {
-        abort();
     }
 }
 
