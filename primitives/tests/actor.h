@@ -2,18 +2,16 @@
  *
  *     await          awaits the actor's future
  *     yield          gives everybody a turn
- *     sleep          sleeps 10 ns
- *     join           joins the actor's other task
+ *     sleep-N        sleeps N ns, or for ever: sleep-never; "sleep" is 10 ns
  *     cancel-self    requests its own cancellation
  *     uncancel       takes a request back
  *     fail           ends with BZ_FAILED; break with BZ_BROKEN
  *
- * Every word that can suspend is logged when it returns, as "name.word:status" ("word:status" for
- * an actor without a name). A status that is not BZ_OK is on its way out like an exception: the
- * words that follow are skipped, up to one with a ")", which closes a scope that a test has defined
- * and decides what goes on from there. A word that begins with "~" swallows its own status. The
- * task returns the status that is on its way out at the end. A test adds words of its own with
- * `extra`.
+ * Every word that can suspend is logged when it returns, as "name.word:status". A status that is
+ * not BZ_OK is on its way out like an exception: the words that follow are skipped, up to one with
+ * a ")", which closes a scope that a test has defined and decides what goes on from there. A word
+ * that begins with "~" swallows its own status. The task returns the status that is on its way out
+ * at the end. A test adds words of its own with `extra`.
  */
 #ifndef BZ_TESTS_ACTOR_H
 #define BZ_TESTS_ACTOR_H
@@ -26,7 +24,6 @@ struct tst_actor {
     struct bz_loop *loop;
     struct tst_log *log;
     struct bz_future *future;
-    struct bz_task *other;
     /* Plays a word that is none of the above; BZ_INVALID_ARGUMENT if it does not know it either.
      * Sets *is_quiet if there is nothing to log. */
     enum bz_status (*extra)(struct tst_actor *actor, const char *word, bool *is_quiet);
@@ -45,8 +42,9 @@ static inline enum bz_status tst_actor_word(struct tst_actor *actor, const char 
     if (strcmp(word, "sleep") == 0) {
         return bz_sleep(actor->loop, 10);
     }
-    if (strcmp(word, "join") == 0) {
-        return bz_task_join(actor->other);
+    if (strncmp(word, "sleep-", 6) == 0) {
+        bool is_endless = strcmp(word + 6, "never") == 0;
+        return bz_sleep(actor->loop, is_endless ? BZ_TIME_NEVER : strtoull(word + 6, NULL, 10));
     }
     *is_quiet = true;
     if (strcmp(word, "cancel-self") == 0) {
@@ -95,9 +93,7 @@ static inline enum bz_status tst_actor_run(void *arg) {
         enum bz_status status = tst_actor_word(actor, verb, &is_quiet);
         cr_assert_neq(status, BZ_INVALID_ARGUMENT, "'%s' is no word of a script", verb);
         if (!is_quiet) {
-            bool has_name = actor->name != NULL;
-            tst_say(actor->log, "%s%s%s:%s", has_name ? actor->name : "", has_name ? "." : "", verb,
-                    bz_status_name(status));
+            tst_say(actor->log, "%s.%s:%s", actor->name, verb, bz_status_name(status));
         }
         actor->leaving = goes_on ? BZ_OK : status;
     }

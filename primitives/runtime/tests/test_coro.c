@@ -92,49 +92,6 @@ Test(coro, keeps_values_across_switches) {
     tst_end(loop);
 }
 
-/* --- deep stacks ------------------------------------------------------------------------------ */
-
-/* Suspends at every depth on the way down and on the way up. */
-static uint64_t dive(struct bz_loop *loop, unsigned depth, uint64_t seed) {
-    volatile uint64_t frame[8];
-    for (unsigned index = 0; index < 8; index++) {
-        frame[index] = seed + depth * 8 + index;
-    }
-    uint64_t sum = 0;
-    tst_status(bz_yield(loop), BZ_OK);
-    if (depth > 0) {
-        sum = dive(loop, depth - 1, seed);
-    }
-    tst_status(bz_yield(loop), BZ_OK);
-    for (unsigned index = 0; index < 8; index++) {
-        cr_assert_eq(frame[index], seed + depth * 8 + index);
-        sum += frame[index];
-    }
-    return sum;
-}
-
-static enum bz_status diver_run(void *arg) {
-    struct worker *worker = arg;
-    worker->sum = dive(worker->loop, 40, worker->seed);
-    return BZ_OK;
-}
-
-Test(coro, keeps_deep_stacks) {
-    struct bz_loop *loop = tst_begin();
-    struct worker workers[8];
-    for (uint32_t index = 0; index < 8; index++) {
-        workers[index] = (struct worker){.loop = loop, .seed = index * UINT64_C(1000000)};
-        tst_start(loop, diver_run, &workers[index]);
-    }
-    tst_run(loop);
-    for (uint32_t index = 0; index < 8; index++) {
-        uint64_t words = 41 * 8;
-        uint64_t expected = words * workers[index].seed + words * (words - 1) / 2;
-        cr_assert_eq(workers[index].sum, expected);
-    }
-    tst_end(loop);
-}
-
 /* --- alignment -------------------------------------------------------------------------------- */
 
 /* A local that asks for the alignment of the ABI gets it, in the first frame and after a switch;
@@ -206,24 +163,4 @@ Test(coro, switches_back_and_forth) {
     }
     bz_stack_return(pool, stack);
     bz_stack_pool_destroy(pool);
-}
-
-/* Tasks that end make room for tasks that begin, on the same few stacks. */
-static enum bz_status one_yield(void *arg) {
-    return bz_yield(arg);
-}
-
-Test(coro, reuses_stacks_of_ended_tasks) {
-    struct bz_loop *loop = tst_begin();
-    for (int round = 0; round < 2000; round++) {
-        struct bz_task *tasks[3];
-        for (int index = 0; index < 3; index++) {
-            tasks[index] = tst_spawn(loop, one_yield, loop);
-        }
-        tst_run(loop);
-        for (int index = 0; index < 3; index++) {
-            tst_status(tst_outcome(tasks[index]), BZ_OK);
-        }
-    }
-    tst_end(loop);
 }

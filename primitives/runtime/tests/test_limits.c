@@ -1,5 +1,5 @@
 /* Limits: reaching one returns a status, and the loop goes on. */
-#include "primitives/tests/actor.h"
+#include "primitives/tests/support.h"
 
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
@@ -168,61 +168,33 @@ Test(limits, sweep_over_every_allocation) {
 
 /* --- the ready queue -------------------------------------------------------------------------- */
 
-/* Without any memory left, all waiting tasks can be woken in one turn, and all their timers can be
- * due in one turn. */
 static enum bz_status wait_then_sleep(void *arg) {
-    struct tst_actor *actor = arg;
-    tst_status(bz_future_await(actor->future), BZ_OK);
-    return bz_sleep(actor->loop, 10);
+    struct bz_future *future = arg;
+    tst_status(bz_future_await(future), BZ_OK);
+    return bz_sleep(future->loop, 10);
 }
 
 static enum bz_status sleep_ten(void *arg) {
-    return bz_sleep(arg, 10);
-}
-
-Test(limits, wake_ups_need_no_memory) {
-    struct bz_loop_config config = {.mem_limit_bytes = 1 << 20};
-    struct bz_loop *loop = tst_begin_with(&config);
-    struct bz_future future;
-    bz_future_init(&future, loop);
-    struct tst_actor actor = {.loop = loop, .future = &future};
-    enum { TASKS = 500 };
-    static struct bz_task *tasks[TASKS];
-    for (int index = 0; index < TASKS; index++) {
-        tasks[index] = tst_spawn(loop, index % 2 == 0 ? wait_then_sleep : sleep_ten,
-                                 index % 2 == 0 ? (void *)&actor : (void *)loop);
-    }
-    tst_turn(loop);
-    tst_exhaust(bz_loop_mem(loop));
-    tst_advance(loop, 10);
-    tst_status(bz_future_set_result(&future, 0), BZ_OK);
-    tst_run(loop);
-    for (int index = 0; index < TASKS; index++) {
-        tst_status(tst_outcome(tasks[index]), BZ_OK);
-    }
-    cr_assert_eq(bz_loop_live_tasks(loop), 0);
-    bz_loop_destroy(loop);
+    struct bz_future *future = arg;
+    return bz_sleep(future->loop, 10);
 }
 
 static void count(struct bz_handle *handle) {
     handle->run = NULL; /* it ran */
 }
 
-/* A handle takes no promised slot: with a full arena some handles are refused, and every waiter is
- * still woken. */
-Test(limits, call_soon_takes_no_promised_slot) {
-    enum { TASKS = 5, HANDLES = 1000 };
-    struct bz_loop_config config = {.mem_limit_bytes = 1 << 16};
+/* Without any memory left, all waiting tasks can be woken in one turn, and all their timers can be
+ * due in one turn. A handle takes none of the slots that they were promised: some are refused. */
+Test(limits, wake_ups_need_no_memory) {
+    enum { TASKS = 500, HANDLES = 1000 };
+    struct bz_loop_config config = {.mem_limit_bytes = 1 << 20};
     struct bz_loop *loop = tst_begin_with(&config);
     static struct bz_handle handles[HANDLES];
-    struct tst_log log = {0};
+    static struct bz_task *tasks[TASKS];
     struct bz_future future;
     bz_future_init(&future, loop);
-    struct tst_actor actor = {
-        .name = "a", .script = "await", .loop = loop, .log = &log, .future = &future};
-    struct bz_task *tasks[TASKS];
     for (int index = 0; index < TASKS; index++) {
-        tasks[index] = tst_actor_spawn(&actor);
+        tasks[index] = tst_spawn(loop, index % 2 == 0 ? wait_then_sleep : sleep_ten, &future);
     }
     tst_turn(loop);
     tst_exhaust(bz_loop_mem(loop));
@@ -233,6 +205,7 @@ Test(limits, call_soon_takes_no_promised_slot) {
     cr_assert_lt(accepted, HANDLES);
     struct bz_callback callback;
     cr_assert_not(bz_future_add_callback(&future, &callback, NULL));
+    tst_advance(loop, 10);
     tst_status(bz_future_set_result(&future, 0), BZ_OK);
     tst_run(loop);
     for (int index = 0; index < accepted; index++) {
@@ -249,17 +222,17 @@ Test(limits, call_soon_takes_no_promised_slot) {
 
 /* A hundred thousand steps of every kind with no memory left: a step allocates nothing. */
 static enum bz_status work(void *arg) {
-    struct tst_actor *actor = arg;
+    struct bz_loop *loop = arg;
     for (int round = 0; round < 10000; round++) {
         struct bz_timeout scope;
         struct bz_future future;
-        bz_future_init(&future, actor->loop);
-        enum bz_status status = bz_timeout_enter(actor->loop, &scope, 3);
+        bz_future_init(&future, loop);
+        enum bz_status status = bz_timeout_enter(loop, &scope, 3);
         tst_status(status, BZ_OK);
         status = bz_timeout_exit(&scope, bz_future_await(&future));
         tst_status(status, BZ_TIMED_OUT);
-        tst_status(bz_yield(actor->loop), BZ_OK);
-        tst_status(bz_sleep(actor->loop, 1), BZ_OK);
+        tst_status(bz_yield(loop), BZ_OK);
+        tst_status(bz_sleep(loop, 1), BZ_OK);
     }
     return BZ_OK;
 }
@@ -267,10 +240,9 @@ static enum bz_status work(void *arg) {
 Test(limits, steps_allocate_nothing) {
     struct bz_loop_config config = {.mem_limit_bytes = 1 << 20};
     struct bz_loop *loop = tst_begin_with(&config);
-    struct tst_actor actor = {.loop = loop};
     struct bz_task *tasks[4];
     for (int index = 0; index < 4; index++) {
-        tasks[index] = tst_spawn(loop, work, &actor);
+        tasks[index] = tst_spawn(loop, work, loop);
     }
     tst_exhaust(bz_loop_mem(loop));
     uint64_t live = bz_mem_live_blocks(bz_loop_mem(loop));

@@ -8,62 +8,40 @@ Test(task, starts_in_order_of_creation) {
                  "turn -> a.yield:ok b.yield:ok c.yield:ok");
 }
 
-static enum bz_status sleep_zero(void *arg) {
-    return bz_sleep(arg, 0);
+Test(task_sleep, timelines) {
+    _Static_assert(BZ_TIME_NEVER - 2 == 18446744073709551613u, "the number below is nearly never");
+    static const struct tst_row rows[] = {
+        {"of_no_time_is_a_yield",
+         "a: sleep-0; turn deadline=never ready=1 turn -> a.sleep-0:ok; end-a=ok/0"},
+        /* Never is not an instant: no timer, and only a cancel ends it, at whatever time it
+         * began. */
+        {"for_ever_needs_no_timer",
+         "a: ~sleep-never sleep-never; turn deadline=never done-a=no cancel-a turn"
+         " -> a.sleep-never:cancelled; time-1000 deadline=never cancel-a"
+         " => a.sleep-never:cancelled; end-a=cancelled/2"},
+        /* Just before it is an instant like any other. */
+        {"until_just_before_the_end_of_time",
+         "a: sleep-18446744073709551613; run now=18446744073709551613"
+         " -> a.sleep-18446744073709551613:ok; end-a=ok/0"},
+        /* Beyond the end of time is never, too. */
+        {"beyond_the_end_of_time_is_for_ever",
+         "time-1000; a: sleep-18446744073709551613; turn deadline=never cancel-a"
+         " => a.sleep-18446744073709551613:cancelled; end-a=cancelled/1"},
+        {NULL, NULL},
+    };
+    tst_play_rows(rows, tst_timeline);
 }
 
-/* A sleep of no time is a yield, not a timer. */
-Test(task, sleeps_no_time_by_yielding) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_task *task = tst_spawn(loop, sleep_zero, loop);
-    tst_turn(loop);
-    cr_assert_eq(bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER);
-    cr_assert_eq(bz_driver_ready_count(loop), 1);
-    tst_turn(loop);
-    tst_status(tst_outcome(task), BZ_OK);
-    tst_end(loop);
-}
-
-static enum bz_status sleep_for_ever(void *arg) {
-    return bz_sleep(arg, BZ_TIME_NEVER);
-}
-
-static enum bz_status sleep_nearly_for_ever(void *arg) {
-    return bz_sleep(arg, BZ_TIME_NEVER - 2);
-}
-
-/* Never is not an instant: no timer, and only a cancel ends it, at whatever time it began. Beyond
- * the end of time is never, too; just before it is an instant like any other. */
-Test(task, sleeps_for_ever_without_a_timer) {
-    struct bz_loop *loop = tst_begin();
-    bz_task_fn *const sleeps[] = {sleep_for_ever, sleep_for_ever, sleep_nearly_for_ever};
-    for (int round = 0; round < 3; round++) {
-        struct bz_task *task = tst_spawn(loop, sleeps[round], loop);
-        tst_turn(loop);
-        cr_assert_eq(bz_driver_next_deadline_ns(loop), BZ_TIME_NEVER);
-        cr_assert_not(bz_task_is_done(task));
-        cr_assert(bz_task_cancel(task));
-        tst_turn(loop);
-        tst_status(tst_outcome(task), BZ_CANCELLED);
-        tst_advance(loop, 1000);
-    }
-    tst_end(loop);
-}
-
-Test(task, sleeps_until_just_before_the_end_of_time) {
-    struct bz_loop *loop = tst_begin();
-    struct bz_task *task = tst_spawn(loop, sleep_nearly_for_ever, loop);
-    tst_run(loop);
-    cr_assert_eq(bz_loop_now_ns(loop), BZ_TIME_NEVER - 2);
-    tst_status(tst_outcome(task), BZ_OK);
-    tst_end(loop);
+static enum bz_status do_nothing(void *arg) {
+    (void)arg;
+    return BZ_OK;
 }
 
 Test(task, has_a_number_and_a_name) {
     struct bz_loop *loop = tst_begin();
     char buffer[16];
-    struct bz_task *plain = bz_task_spawn(loop, "host", 0, sleep_zero, loop);
-    struct bz_task *indexed = bz_task_spawn(loop, "guest", 12, sleep_zero, loop);
+    struct bz_task *plain = bz_task_spawn(loop, "host", 0, do_nothing, NULL);
+    struct bz_task *indexed = bz_task_spawn(loop, "guest", 12, do_nothing, NULL);
     cr_assert_eq(bz_task_id(plain), 1);
     cr_assert_eq(bz_task_id(indexed), 2);
     tst_text(bz_task_name(plain, buffer, sizeof buffer), "host");
@@ -123,11 +101,6 @@ Test(task, ends_with_what_its_body_returns) {
     tst_end(loop);
 }
 
-static enum bz_status do_nothing(void *arg) {
-    (void)arg;
-    return BZ_OK;
-}
-
 /* A detached task is freed when it is done, or at once if it is done already. */
 Test(task, detached_is_freed_by_the_loop) {
     struct bz_loop *loop = tst_begin();
@@ -158,36 +131,6 @@ Test(task, may_detach_itself) {
 Test(task, freed_before_its_end_stops_the_process, .signal = SIGABRT) {
     struct bz_loop *loop = tst_begin();
     bz_task_free(tst_spawn(loop, do_nothing, NULL));
-}
-
-/* A task may create tasks; they start a turn later, behind what is queued. */
-struct family {
-    struct bz_loop *loop;
-    struct tst_log *log;
-    unsigned depth;
-};
-
-static enum bz_status have_children(void *arg) {
-    struct family *family = arg;
-    tst_say(family->log, "%u", family->depth);
-    if (family->depth < 3) {
-        family->depth++;
-        tst_start(family->loop, have_children, family);
-        tst_say(family->log, "spawned");
-    }
-    return BZ_OK;
-}
-
-Test(task, may_spawn_tasks) {
-    struct bz_loop *loop = tst_begin();
-    struct tst_log log = {0};
-    struct family family = {loop, &log, 0};
-    tst_start(loop, have_children, &family);
-    tst_turn(loop);
-    tst_expect(&log, "0 spawned");
-    tst_run(loop);
-    tst_expect(&log, "0 spawned 1 spawned 2 spawned 3");
-    tst_end(loop);
 }
 
 /* Every step of a task is numbered, suspension by suspension: that is its identity in a schedule. A

@@ -104,17 +104,15 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
     return (hash ^ value) * UINT64_C(0x9fb21c651e98df25) + 1;
 }
 
-/* A run with every kind of choice; a hash of the choices, with those of the schedule if `what` is
- * 0.
- */
-static uint64_t interview(struct stage *stage, uint64_t seed, uint32_t extra_draws, int what) {
+/* A run with every kind of choice; a hash of the choices. */
+static uint64_t interview(struct stage *stage, uint64_t seed, uint32_t extra_draws) {
     static const uint64_t bounds[] = {1, 2, 1000, UINT64_C(1) << 40u, (UINT64_C(1) << 53u) - 1};
     uint64_t hash = 0;
     stage_begin(stage, seed);
     const struct bz_strategy *strategy = stage->strategy;
     for (uint32_t step = 1; step <= 60; step++) {
         stage_step(stage, step);
-        hash = mix(hash, what == 0 ? stage->indices[step] : 0);
+        hash = mix(hash, stage->indices[step]);
         for (uint32_t extra = 0; extra < extra_draws; extra++) {
             struct bz_draw draw = {.bound = 9, .label = "extra", .owner = 1, .nth = 1};
             (void)strategy->draw(stage->state, BZ_CHOICE_DATA, &draw, step);
@@ -140,9 +138,9 @@ Test(searching, answers_depend_on_seed_and_profile_alone) {
         memset(other->state, 0xa5, bz_strategies[which]->state_bytes); /* what a run left behind */
         uint32_t changes = 0;
         for (uint64_t seed = 1; seed < 90; seed++) {
-            uint64_t hash = interview(one, seed, 0, 0);
-            cr_assert_eq(hash, interview(other, seed, 0, 0), "%s", one->strategy->name);
-            changes += hash != interview(other, seed + 1, 0, 0);
+            uint64_t hash = interview(one, seed, 0);
+            cr_assert_eq(hash, interview(other, seed, 0), "%s", one->strategy->name);
+            changes += hash != interview(other, seed + 1, 0);
         }
         bool is_default = one->named == &bz_strategy_fifo || one->named == &bz_strategy_answers;
         cr_assert_eq(changes > 80, !is_default, "%s: %u", one->strategy->name, changes);
@@ -155,8 +153,8 @@ Test(searching, draws_of_data_shift_nothing_else) {
     for (size_t which = 0; bz_strategies[which] != NULL; which++) {
         struct stage *stage = stage_new(bz_strategies[which], 5, 50);
         for (uint64_t seed = 0; seed < 50; seed++) {
-            uint64_t hash = interview(stage, seed, 0, 0);
-            cr_assert_eq(hash, interview(stage, seed, 3, 0), "%s", stage->strategy->name);
+            uint64_t hash = interview(stage, seed, 0);
+            cr_assert_eq(hash, interview(stage, seed, 3), "%s", stage->strategy->name);
         }
         stage_free(stage);
     }
@@ -508,7 +506,7 @@ Test(searching, portfolio_gives_every_member_its_share) {
             if (members[index].member == &bz_strategy_fifo) {
                 is_it &= seed % 100 == 1; /* delay without a delay is first in, first out, too */
             } else {
-                is_it &= interview(member, seed, 0, 0) == interview(portfolio, seed, 0, 0);
+                is_it &= interview(member, seed, 0) == interview(portfolio, seed, 0);
             }
             shares[index] += is_it;
             matches += is_it;
