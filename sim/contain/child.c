@@ -197,13 +197,13 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     own_world = world;
     own_page = childhood->page;
     own_fd = childhood->fd;
-    own_program_is_foreign = childhood->is_program_foreign;
+    own_program_is_foreign = childhood->contain->is_program_foreign;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != childhood->parent) {
         _exit(0);
     }
     (void)setrlimit(RLIMIT_CORE, &no_core);
-    int nowhere = childhood->is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    int nowhere = childhood->contain->is_quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     (void)(nowhere < 0 ? 0 : dup2(nowhere, STDERR_FILENO));
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     set_up_signals();
@@ -211,7 +211,7 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     bz_check_listener = on_check;
     bz_judge_on_refusal = on_refusal;
     (void)pthread_atfork(on_fork, NULL, NULL);
-    if (!childhood->has_children) {
+    if (!childhood->contain->has_children) {
         bz_refuse_forks();
     }
     if (world != NULL) {

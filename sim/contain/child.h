@@ -49,15 +49,12 @@ static inline uint64_t bz_account_sum(const struct bz_account *account) {
 /* By default it is ignored, and hardly any program uses it. */
 #define BZ_ASK_SIGNAL SIGURG
 
-/* The kinds of children. */
 struct bz_childhood {
     struct bz_child_page *page;
     const struct bz_world *world; /* NULL: none */
+    const struct bz_contain *contain;
     pid_t parent;
     int fd; /* to wake the parent */
-    bool is_program_foreign;
-    bool has_children;
-    bool is_quiet;
 };
 
 /* fork() for a child; the code under test may not call it. */

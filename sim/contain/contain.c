@@ -158,14 +158,8 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
     pid_t pid = bz_child_fork();
     if (pid == 0) { /* *child may be shared: it belongs to the parent */
         close(ends[0]);
-        bz_child_live(&(struct bz_childhood){.page = child->page,
-                                             .world = world,
-                                             .parent = parent,
-                                             .fd = ends[1],
-                                             .is_program_foreign = contain->is_program_foreign,
-                                             .is_quiet = contain->is_quiet,
-                                             .has_children = contain->has_children},
-                      run, context);
+        bz_child_live(&(struct bz_childhood){child->page, world, contain, parent, ends[1]}, run,
+                      context);
     }
     close(ends[1]);
     if (pid < 0) {
