@@ -6,10 +6,7 @@
  *     length    of the queue
  *     level     free permits, promised ones included; -1 is possible in a faulty specification
  *
- * Up to 8 clients and 13 permits, a state fits one word (narrow), else two (wide):
- *
- *     narrow: queue 32 | planes 3 x 8 | level 4 | length 4
- *     wide:   queue 64 ; planes 3 x 16 | level 8 | length 8
+ * In words: planes 3 x 16 | level 8 | length 8 ; queue 64
  */
 #ifndef BZ_SIM_SPEC_PACKED_H
 #define BZ_SIM_SPEC_PACKED_H
@@ -18,9 +15,6 @@
 
 #include "sim/spec/spec.h"
 
-#define BZ_PACKED_NARROW_CLIENTS 8u
-#define BZ_PACKED_NARROW_PERMITS 13u /* the level of a faulty specification may be one more */
-
 struct bz_packed {
     uint64_t queue;
     uint32_t plane[3];
@@ -28,20 +22,8 @@ struct bz_packed {
     int32_t level;
 };
 
-static inline bool bz_packed_is_narrow(const struct bz_spec_constants *constants) {
-    return constants->clients <= BZ_PACKED_NARROW_CLIENTS &&
-           constants->permits <= BZ_PACKED_NARROW_PERMITS;
-}
-
-static inline struct bz_packed bz_packed_load(bool is_narrow, struct bz_spec_state state) {
+static inline struct bz_packed bz_packed_load(struct bz_spec_state state) {
     uint64_t word = state.word[0];
-    if (is_narrow) {
-        return (struct bz_packed){
-            .queue = word & UINT32_MAX,
-            .plane = {(word >> 32u) & 0xffu, (word >> 40u) & 0xffu, (word >> 48u) & 0xffu},
-            .level = (int32_t)(((word >> 56u) + 1) & 0xfu) - 1,
-            .length = (uint32_t)(word >> 60u)};
-    }
     return (struct bz_packed){
         .queue = state.word[1],
         .plane = {word & 0xffffu, (word >> 16u) & 0xffffu, (word >> 32u) & 0xffffu},
@@ -49,14 +31,8 @@ static inline struct bz_packed bz_packed_load(bool is_narrow, struct bz_spec_sta
         .length = (uint32_t)(word >> 56u)};
 }
 
-static inline struct bz_spec_state bz_packed_store(bool is_narrow, const struct bz_packed *from) {
+static inline struct bz_spec_state bz_packed_store(const struct bz_packed *from) {
     uint64_t level = (uint32_t)from->level;
-    if (is_narrow) {
-        return (struct bz_spec_state){
-            .word = {from->queue | (uint64_t)from->plane[0] << 32u |
-                     (uint64_t)from->plane[1] << 40u | (uint64_t)from->plane[2] << 48u |
-                     (level & 0xfu) << 56u | (uint64_t)from->length << 60u}};
-    }
     return (struct bz_spec_state){
         .word = {(uint64_t)from->plane[0] | (uint64_t)from->plane[1] << 16u |
                      (uint64_t)from->plane[2] << 32u | (level & 0xffu) << 48u |

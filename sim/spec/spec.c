@@ -3,18 +3,14 @@
 
 const struct bz_spec *const bz_specs[] = {&bz_spec_tla, &bz_spec_buzzer, NULL};
 
-uint32_t bz_spec_words(const struct bz_spec_constants *constants) {
-    return bz_packed_is_narrow(constants) ? 1 : 2;
-}
-
 struct bz_spec_state bz_spec_initial(const struct bz_spec_constants *constants) {
     struct bz_packed state = {.level = (int32_t)constants->permits};
-    return bz_packed_store(bz_packed_is_narrow(constants), &state);
+    return bz_packed_store(&state);
 }
 
 void bz_spec_print(const struct bz_spec *spec, const struct bz_spec_constants *constants,
                    struct bz_spec_state state, char *buffer, size_t buffer_bytes) {
-    struct bz_packed unpacked = bz_packed_load(bz_packed_is_narrow(constants), state);
+    struct bz_packed unpacked = bz_packed_load(state);
     struct bz_cut_text text = {.text = buffer, .bytes = buffer_bytes};
     bz_cut_add(&text, "level %d; ", unpacked.level);
     for (uint32_t client = 0; client < constants->clients; client++) {

@@ -5,8 +5,8 @@
  * "Specifying Systems", 2002), with states packed by hand (packed.h). sim/spec/search.h enumerates
  * the states.
  *
- * A state is one or two words. Two states are equal exactly if their words are: states are never
- * compared by a hash.
+ * A state is two words. Two states are equal exactly if their words are: states are never compared
+ * by a hash.
  */
 #ifndef BZ_SIM_SPEC_SPEC_H
 #define BZ_SIM_SPEC_SPEC_H
@@ -31,7 +31,6 @@ struct bz_spec_constants {
     uint32_t forbidden_actions;
 };
 
-/* All ones in word[0] is no state. word[1] is 0 if a state needs one word. */
 struct bz_spec_state {
     uint64_t word[2];
 };
@@ -67,9 +66,6 @@ extern const struct bz_spec bz_spec_tla;
 extern const struct bz_spec bz_spec_buzzer;
 
 extern const struct bz_spec *const bz_specs[]; /* ends with NULL */
-
-/* How many words a state needs, 1 or 2. */
-uint32_t bz_spec_words(const struct bz_spec_constants *constants);
 
 /* All clients have status 0, all permits are free, and no task waits. */
 struct bz_spec_state bz_spec_initial(const struct bz_spec_constants *constants);

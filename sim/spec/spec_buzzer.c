@@ -13,7 +13,6 @@ enum status {
     HOLDING = 5,
 };
 #define STATUS_COUNT 6u
-#define INLINE static inline __attribute__((always_inline))
 
 static const char *const status_names[8] = {
     "idle", "waiting", "woken", "cancelled", "doomed", "holding", "?", "?",
@@ -98,7 +97,7 @@ struct survey {
     uint32_t enabled[BZ_SPEC_ACTION_COUNT]; /* those that may take the action */
 };
 
-INLINE void look(const struct bz_spec_constants *constants, const struct bz_packed *state,
+static void look(const struct bz_spec_constants *constants, const struct bz_packed *state,
                  struct survey *survey) {
     uint32_t lined = 0;
     survey->all = (1u << constants->clients) - 1u;
@@ -117,7 +116,7 @@ INLINE void look(const struct bz_spec_constants *constants, const struct bz_pack
 }
 
 /* The guards that fail for every client. */
-static inline uint32_t unmet_by(const struct survey *survey, enum bz_spec_action action) {
+static uint32_t unmet_by(const struct survey *survey, enum bz_spec_action action) {
     switch (action) {
     case BZ_SPEC_ACQUIRE:
         return bz_unmet_acquire(survey->counts);
@@ -130,7 +129,7 @@ static inline uint32_t unmet_by(const struct survey *survey, enum bz_spec_action
     }
 }
 
-INLINE void enable(const struct bz_spec_constants *constants, struct survey *survey) {
+static void enable(const struct bz_spec_constants *constants, struct survey *survey) {
     for (uint32_t action = 0; action < BZ_SPEC_ACTION_COUNT; action++) {
         uint32_t left_out = action == constants->left_out_action ? constants->left_out_guards : 0;
         uint32_t who =
@@ -144,12 +143,12 @@ INLINE void enable(const struct bz_spec_constants *constants, struct survey *sur
     }
 }
 
-static inline uint32_t if_not(bool holds, uint32_t invariant) {
+static uint32_t if_not(bool holds, uint32_t invariant) {
     return holds ? 0 : invariant;
 }
 
-static inline uint32_t broken_in(const struct bz_spec_constants *constants,
-                                 const struct bz_packed *state, const struct survey *survey) {
+static uint32_t broken_in(const struct bz_spec_constants *constants, const struct bz_packed *state,
+                          const struct survey *survey) {
     const uint32_t *of = survey->of;
     const uint32_t *enabled = survey->enabled;
     uint32_t waiters = of[WAITING] | of[WOKEN] | of[DOOMED] | of[CANCELLED];
@@ -177,7 +176,7 @@ static inline uint32_t broken_in(const struct bz_spec_constants *constants,
            if_not(of[IDLE] == survey->all || moves != 0, NO_DEADLOCK);
 }
 
-INLINE struct bz_spec_step step_of(const struct bz_spec_constants *constants, bool is_narrow,
+static struct bz_spec_step step_of(const struct bz_spec_constants *constants,
                                    const struct bz_packed *from, uint32_t action, uint32_t client) {
     struct bz_packed to = *from;
     to.level += actions[action].change;
@@ -187,34 +186,25 @@ INLINE struct bz_spec_step step_of(const struct bz_spec_constants *constants, bo
     } else if (actions[action].leaves) {
         bz_packed_leave(&to, client);
     }
-    return (struct bz_spec_step){.state = bz_packed_store(is_narrow, &to),
-                                 .action = (uint8_t)action,
-                                 .client = (uint8_t)client};
+    return (struct bz_spec_step){
+        .state = bz_packed_store(&to), .action = (uint8_t)action, .client = (uint8_t)client};
 }
 
-INLINE uint32_t expand_as(const struct bz_spec_constants *constants, bool is_narrow,
-                          struct bz_spec_state state, struct bz_spec_step *steps,
-                          uint32_t *broken) {
-    struct bz_packed from = bz_packed_load(is_narrow, state);
+static uint32_t expand(const struct bz_spec_constants *constants, struct bz_spec_state state,
+                       struct bz_spec_step *steps, uint32_t *broken) {
+    struct bz_packed from = bz_packed_load(state);
     struct survey survey;
     uint32_t count = 0;
     look(constants, &from, &survey);
     enable(constants, &survey);
     *broken = broken_in(constants, &from, &survey);
-#pragma GCC unroll 9 /* makes each action's row of the table a constant */
     for (uint32_t action = 0; action < BZ_SPEC_ACTION_COUNT; action++) {
         for (uint32_t who = survey.enabled[action]; who != 0; who &= who - 1) {
             uint32_t client = (uint32_t)__builtin_ctz(who);
-            steps[count++] = step_of(constants, is_narrow, &from, action, client);
+            steps[count++] = step_of(constants, &from, action, client);
         }
     }
     return count;
-}
-
-static uint32_t expand(const struct bz_spec_constants *constants, struct bz_spec_state state,
-                       struct bz_spec_step *steps, uint32_t *broken) {
-    return bz_packed_is_narrow(constants) ? expand_as(constants, true, state, steps, broken)
-                                          : expand_as(constants, false, state, steps, broken);
 }
 
 const struct bz_spec bz_spec_buzzer = {

@@ -32,7 +32,6 @@ struct expansion {
     const struct bz_spec_constants *constants;
     struct bz_packed from;
     struct bz_spec_step *next;
-    bool is_narrow;
 };
 
 /* Adds a transition: the client gets this status, and the level changes by `change`. */
@@ -46,9 +45,8 @@ static inline void step(struct expansion *expansion, enum action action, uint32_
     } else if (action == ACQUIRE_NEXT || action == REMOVE_CANCELLED) {
         bz_packed_leave(&to, client); /* the head */
     }
-    *expansion->next++ = (struct bz_spec_step){.state = bz_packed_store(expansion->is_narrow, &to),
-                                               .action = (uint8_t)action,
-                                               .client = (uint8_t)client};
+    *expansion->next++ = (struct bz_spec_step){
+        .state = bz_packed_store(&to), .action = (uint8_t)action, .client = (uint8_t)client};
 }
 
 static void step_client(struct expansion *expansion, uint32_t client) {
@@ -75,11 +73,8 @@ static void step_client(struct expansion *expansion, uint32_t client) {
 
 static uint32_t expand(const struct bz_spec_constants *constants, struct bz_spec_state state,
                        struct bz_spec_step *steps, uint32_t *broken) {
-    bool is_narrow = bz_packed_is_narrow(constants);
-    struct expansion expansion = {.constants = constants,
-                                  .from = bz_packed_load(is_narrow, state),
-                                  .next = steps,
-                                  .is_narrow = is_narrow};
+    struct expansion expansion = {
+        .constants = constants, .from = bz_packed_load(state), .next = steps};
     const struct bz_packed *from = &expansion.from;
     for (uint32_t client = 0; client < constants->clients; client++) {
         step_client(&expansion, client);

@@ -80,33 +80,16 @@ Test(spec_search, small_counts_by_hand) {
     expect_counts(&bz_spec_tla, 1, 1, 3, 2, 2);
 }
 
-/* The counts do not depend on the words of a state. With more permits than clients, the number of
- * permits makes no difference; 14 permits need two words. */
-Test(spec_search, wide_states_are_the_same) {
-    cr_assert_eq(bz_spec_words(&(struct bz_spec_constants){.permits = 13, .clients = 6}), 1);
-    cr_assert_eq(bz_spec_words(&(struct bz_spec_constants){.permits = 14, .clients = 6}), 2);
-    for (uint32_t index = 0; index < 2; index++) {
-        struct bz_search_result one = searched(bz_specs[index], 13, 6);
-        struct bz_search_result two = searched(bz_specs[index], 14, 6);
-        cr_assert_eq(one.counts.generated, two.counts.generated);
-        cr_assert_eq(one.counts.distinct, two.counts.distinct);
-        cr_assert_eq(one.counts.depth, two.counts.depth);
-        bz_search_result_fini(&one);
-        bz_search_result_fini(&two);
-    }
-}
-
-/* Packing and unpacking loses nothing, in wide states, too. */
+/* Packing and unpacking loses nothing. */
 Test(spec_search, packing_is_exact) {
     for (uint32_t clients = 1; clients <= BZ_SPEC_CLIENTS_MAX; clients++) {
-        bool is_narrow = clients <= BZ_PACKED_NARROW_CLIENTS;
         struct bz_packed state = {.level = -1};
         for (uint32_t client = 0; client < clients; client++) {
             bz_packed_set_status(&state, client, client % 6);
             cr_assert(bz_packed_append(&state, clients - 1 - client, clients));
         }
         cr_assert_not(bz_packed_append(&state, 0, clients));
-        struct bz_packed copy = bz_packed_load(is_narrow, bz_packed_store(is_narrow, &state));
+        struct bz_packed copy = bz_packed_load(bz_packed_store(&state));
         cr_assert_eq(copy.level, -1);
         cr_assert_eq(copy.length, clients);
         for (uint32_t client = 0; client < clients; client++) {
