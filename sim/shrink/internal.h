@@ -61,6 +61,13 @@ struct bz_shrinking {
     bool is_searched; /* all schedules with as few choices were tried */
 };
 
+/* The same choices, or the process ends for want of memory. */
+static inline void bz_shrink_copy_tape(struct bz_tape *to, const struct bz_tape *from) {
+    if (!bz_tape_copy(to, from)) {
+        bz_lack_stop(NULL, "a tape");
+    }
+}
+
 /* True if there is budget for one more run, and nobody has stopped it. */
 bool bz_shrink_goes_on(const struct bz_shrinking *shrinking);
 

@@ -51,10 +51,7 @@ static bool probe(struct bz_shrinking *shrinking, uint64_t seed, struct bz_shrin
     if (end != BZ_RUN_VIOLATED || strcmp(judge->violation.oracle, shrinking->wanted.oracle) != 0) {
         return false;
     }
-    if (!bz_tape_copy(&shrinking->tape, &judge->tape)) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
-        return false;
-    }
+    bz_shrink_copy_tape(&shrinking->tape, &judge->tape);
     shrinking->board->source = BZ_EDIT_BY_TAPE;
     bool fails = bz_shrink_try(shrinking, size);
     shrinking->board->source = BZ_EDIT_BY_EDITS;
@@ -282,11 +279,7 @@ static bool deepen_all(struct bz_shrinking *shrinking) {
 
 static bool begin_in_drawn(struct bz_shrinking *shrinking, uint32_t steps_max) {
     int64_t most[BZ_PARAMS_MAX];
-    shrinking->group = calloc(1, sizeof *shrinking->group);
-    if (shrinking->group == NULL) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
-        return false;
-    }
+    shrinking->group = bz_lack_new(1, sizeof *shrinking->group, "a shrinking run");
     for (uint32_t index = 0; index < BZ_PARAMS_MAX; index++) {
         most[index] = INT64_MAX;
     }
@@ -321,11 +314,7 @@ bool bz_shrink_other(struct bz_shrinking *shrinking, const struct bz_failing *st
                      bool (*deepen)(struct bz_shrinking *shrinking)) {
     struct bz_failing *best = shrinking->best;
     struct bz_shrink_result *result = shrinking->result;
-    struct bz_failing *before = malloc(sizeof *before);
-    if (before == NULL) {
-        bz_lack_text(result->lack, sizeof result->lack, NULL, "a shrinking run");
-        return false;
-    }
+    struct bz_failing *before = bz_lack_check(malloc(sizeof *before), "a shrinking run");
     struct bz_program program = result->program;
     struct bz_violation violation = result->violation;
     bool is_searched = shrinking->is_searched;

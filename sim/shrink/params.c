@@ -80,14 +80,9 @@ static bool lower_to_defaults(struct bz_shrinking *shrinking, struct bz_failing 
 }
 
 bool bz_shrink_params(struct bz_shrinking *shrinking) {
-    struct bz_failing *others = calloc(BZ_SHRINK_OTHERS, sizeof *others);
+    struct bz_failing *others = bz_lack_new(BZ_SHRINK_OTHERS, sizeof *others, "a shrinking run");
     const struct bz_param *params = shrinking->result->program.scenario->params;
-    bool has_improved = false;
-    if (others == NULL) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
-        return false;
-    }
-    has_improved = lower_to_defaults(shrinking, others);
+    bool has_improved = lower_to_defaults(shrinking, others);
     while (lower_step_limit(shrinking, others)) {
         has_improved = true;
     }

@@ -155,11 +155,7 @@ static bool mix_blocks(struct mixing *mixing, uint32_t place) {
 bool bz_shrink_mix(struct bz_shrinking *shrinking) {
     const struct bz_param *params = shrinking->result->program.scenario->params;
     bool is_smaller = false;
-    struct mixing *mixing = calloc(1, sizeof *mixing);
-    if (mixing == NULL) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
-        return false;
-    }
+    struct mixing *mixing = bz_lack_new(1, sizeof *mixing, "a shrinking run");
     mixing->shrinking = shrinking;
     bz_pcg32_seed(&mixing->random, 0, 0);
     shrinking->board->source = BZ_EDIT_BY_EDITS;

@@ -121,14 +121,10 @@ bool bz_shrink_search_within(struct bz_shrinking *shrinking,
     struct searching searching = {
         .shrinking = shrinking,
         .limits = limits,
-        .levels = malloc((DEPTH_MAX + 1) * sizeof(struct level)),
+        .levels = bz_lack_check(malloc((DEPTH_MAX + 1) * sizeof(struct level)), "a search"),
         .runs_max =
             limits->runs != UINT64_MAX ? shrinking->result->runs + limits->runs : UINT64_MAX,
         .cost_max = shrinking->cost + (shrinking->cost_max - shrinking->cost) / BUDGET_SHARE};
-    if (searching.levels == NULL) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
-        return false;
-    }
     const struct bz_edits *best = &shrinking->best->edits;
     uint32_t count = 0;
     shrinking->board->source = BZ_EDIT_BY_SCRIPT;

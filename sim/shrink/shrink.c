@@ -139,18 +139,12 @@ bool bz_shrink_improve(struct bz_shrinking *shrinking) {
     }
     uint64_t digest = bz_judge_digest(judge);
     enum bz_edit_source source = board->source;
-    if (!bz_tape_copy(&shrinking->tape, &judge->tape)) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
-        return false;
-    }
+    bz_shrink_copy_tape(&shrinking->tape, &judge->tape);
     board->source = BZ_EDIT_BY_TAPE;
     bool is_again = bz_shrink_try(shrinking, &size) && bz_judge_digest(judge) == digest;
     board->source = source;
-    if (is_again && !bz_tape_copy(&shrinking->best_tape, &judge->tape)) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a tape");
-        return false;
-    }
     if (is_again) {
+        bz_shrink_copy_tape(&shrinking->best_tape, &judge->tape);
         best->size = size;
         best->digest = digest;
         bz_edits_copy(&best->edits, &board->made);
@@ -272,10 +266,8 @@ bool bz_shrink_leaps(struct bz_shrinking *shrinking) {
 /* A local minimum depends on where the search began. So it begins again with other runs of the
  * given program, which do not depend on the given run. */
 static bool begin_elsewhere(struct bz_shrinking *shrinking) {
-    struct bz_failing *others = calloc(BZ_SHRINK_OTHERS, sizeof *others);
-    if (others == NULL) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "a shrinking run");
-    } else if (bz_shrink_enter(shrinking, shrinking->config->program)) {
+    struct bz_failing *others = bz_lack_new(BZ_SHRINK_OTHERS, sizeof *others, "a shrinking run");
+    if (bz_shrink_enter(shrinking, shrinking->config->program)) {
         uint32_t count = bz_shrink_find(shrinking, others);
         for (uint32_t index = 0; index < count && bz_shrink_goes_on(shrinking); index++) {
             if (bz_shrink_enter(shrinking, shrinking->config->program)) {
@@ -325,10 +317,7 @@ static void shrink(struct bz_shrinking *shrinking) {
 static bool repeats_best(struct bz_shrinking *shrinking) {
     struct bz_shrink_size size;
     shrinking->board->source = BZ_EDIT_BY_TAPE;
-    if (!bz_tape_copy(&shrinking->tape, &shrinking->best_tape)) {
-        bz_lack_text(shrinking->result->lack, BZ_LACK_BYTES, NULL, "the smallest run");
-        return false;
-    }
+    bz_shrink_copy_tape(&shrinking->tape, &shrinking->best_tape);
     return bz_shrink_try(shrinking, &size) &&
            bz_judge_digest(shrinking->trial->world->judge) == shrinking->best->digest;
 }
@@ -370,11 +359,9 @@ static void conclude(struct bz_shrinking *shrinking) {
         result->program.strategy = &bz_strategy_answers;
     }
     result->program.profile.steps = 0;
-    bool has_world = bz_shrink_enter(shrinking, &result->program);
-    bool is_there = has_world && repeats_best(shrinking);
-    if (is_there && !bz_tape_copy(&result->tape, &shrinking->trial->world->judge->tape)) {
-        bz_lack_text(result->lack, sizeof result->lack, NULL, "the smallest run");
-    } else if (!is_there && result->lack[0] == '\0') {
+    if (bz_shrink_enter(shrinking, &result->program) && repeats_best(shrinking)) {
+        bz_shrink_copy_tape(&result->tape, &shrinking->trial->world->judge->tape);
+    } else if (result->lack[0] == '\0') {
         result->end = BZ_SHRINK_UNREPEATABLE;
     }
 }
