@@ -460,11 +460,9 @@ __attribute__((cold)) void bz_judge_refuse_call(struct bz_judge *judge, const ch
 /* True if the object exists; refuses the source if not. */
 bool bz_judge_knows(struct bz_judge *judge, uint32_t object);
 
-/* As bz_shadow_add_object(), but refuses an object without a name. */
-uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object);
-
-/* How many tasks this object has woken so far. */
-uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object);
+/* As bz_shadow_add_object(), but refuses an object without a name. `look` NULL: not shown. */
+uint32_t bz_judge_add_object(struct bz_judge *judge, const struct bz_introspection *look,
+                             struct bz_shadow_object object);
 
 /* An object's name in a message, as a trace has it: "key#2" if an earlier object is also 'key'. ""
  * for 0. O(objects). */

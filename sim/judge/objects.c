@@ -6,16 +6,14 @@
 
 #include "sim/judge/internal.h"
 
-static const struct bz_introspection shows_nothing;
-
-static const struct bz_introspection *looks(const struct bz_introspection *look) {
-    return look == NULL ? &shows_nothing : look;
-}
-
-uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object object) {
+uint32_t bz_judge_add_object(struct bz_judge *judge, const struct bz_introspection *look,
+                             struct bz_shadow_object object) {
     if (object.name == NULL) {
         bz_judge_refuse(judge, "an object without a name");
         object.name = "?";
+    }
+    if (look != NULL) {
+        object.look = *look;
     }
     judge->shadow.clocks += object.look.idle != NULL;
     return bz_shadow_add_object(&judge->shadow, object);
@@ -26,15 +24,15 @@ uint32_t bz_judge_add_object(struct bz_judge *judge, struct bz_shadow_object obj
 uint32_t bz_judge_add_permits(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                               uint32_t claims, uint64_t permits,
                               const struct bz_introspection *look) {
-    return bz_judge_add_object(judge, (struct bz_shadow_object){.name = name,
-                                                                .look = *looks(look),
-                                                                .kind = BZ_OBJECT_PERMITS,
-                                                                .primitive = primitive,
-                                                                .claims = claims,
-                                                                .permits = permits,
-                                                                .size = permits,
-                                                                .is_counted = true,
-                                                                .is_owned = true});
+    return bz_judge_add_object(judge, look,
+                               (struct bz_shadow_object){.name = name,
+                                                         .kind = BZ_OBJECT_PERMITS,
+                                                         .primitive = primitive,
+                                                         .claims = claims,
+                                                         .permits = permits,
+                                                         .size = permits,
+                                                         .is_counted = true,
+                                                         .is_owned = true});
 }
 
 void bz_judge_acquire_begin(struct bz_judge *judge, uint32_t object) {
@@ -81,11 +79,11 @@ void bz_judge_pool_keep(struct bz_judge *judge, uint32_t object, uint64_t locks)
 
 uint32_t bz_judge_add_event(struct bz_judge *judge, const char *name, uint32_t claims,
                             const struct bz_introspection *look) {
-    return bz_judge_add_object(judge, (struct bz_shadow_object){.name = name,
-                                                                .look = *looks(look),
-                                                                .kind = BZ_OBJECT_EVENT,
-                                                                .primitive = BZ_PRIMITIVE_EVENT,
-                                                                .claims = claims});
+    return bz_judge_add_object(judge, look,
+                               (struct bz_shadow_object){.name = name,
+                                                         .kind = BZ_OBJECT_EVENT,
+                                                         .primitive = BZ_PRIMITIVE_EVENT,
+                                                         .claims = claims});
 }
 
 void bz_judge_wait_begin(struct bz_judge *judge, uint32_t object) {
@@ -127,7 +125,7 @@ static void wakes_left(const struct bz_judge *judge, uint32_t number,
 
 static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes,
                      enum bz_status status) {
-    uint32_t woken = bz_judge_wakes(judge, object) - wakes.so_far;
+    uint32_t woken = bz_judge_shadow_object(judge, object)->wakes - wakes.so_far;
     bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_NOTIFIED,
                                               .task = judge->shadow.running,
                                               .object = object,
@@ -171,9 +169,8 @@ void bz_judge_clear(struct bz_judge *judge, uint32_t number) {
 uint32_t bz_judge_add_opaque(struct bz_judge *judge, const char *name, enum bz_primitive primitive,
                              uint32_t claims, const struct bz_introspection *look) {
     return bz_judge_add_object(
-        judge,
+        judge, look,
         (struct bz_shadow_object){.name = name,
-                                  .look = *looks(look),
                                   .kind = BZ_OBJECT_EVENT,
                                   .primitive = primitive,
                                   .size = BZ_SIZE_MODELLED,
@@ -210,29 +207,29 @@ static struct bz_judged_condition add_condition(struct bz_judge *judge, const ch
                                                 uint32_t lock, uint32_t claims,
                                                 const struct bz_introspection *look) {
     uint32_t object = bz_judge_add_object(
-        judge, (struct bz_shadow_object){.name = name,
-                                         .look = *looks(look),
-                                         .kind = BZ_OBJECT_CONDITION,
-                                         .primitive = BZ_PRIMITIVE_CONDITION,
-                                         .claims = claims,
-                                         .partner = lock,
-                                         .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
+        judge, look,
+        (struct bz_shadow_object){.name = name,
+                                  .kind = BZ_OBJECT_CONDITION,
+                                  .primitive = BZ_PRIMITIVE_CONDITION,
+                                  .claims = claims,
+                                  .partner = lock,
+                                  .counts_wakes = (claims & BZ_CLAIM_EXACT_NOTIFY) != 0});
     return (struct bz_judged_condition){.judge = judge, .object = object, .lock = lock};
 }
 
 struct bz_judged_condition bz_judge_add_condition(struct bz_judge *judge, const char *name,
                                                   const char *lock_name, uint32_t claims,
                                                   const struct bz_introspection *look) {
-    uint32_t lock =
-        bz_judge_add_object(judge, (struct bz_shadow_object){.name = lock_name,
-                                                             .kind = BZ_OBJECT_PERMITS,
-                                                             .primitive = BZ_PRIMITIVE_LOCK,
-                                                             .claims = claims & LOCK_CLAIMS,
-                                                             .permits = 1,
-                                                             .size = 1,
-                                                             .is_counted = true,
-                                                             .is_owned = true,
-                                                             .never_stuck = true});
+    uint32_t lock = bz_judge_add_object(judge, NULL,
+                                        (struct bz_shadow_object){.name = lock_name,
+                                                                  .kind = BZ_OBJECT_PERMITS,
+                                                                  .primitive = BZ_PRIMITIVE_LOCK,
+                                                                  .claims = claims & LOCK_CLAIMS,
+                                                                  .permits = 1,
+                                                                  .size = 1,
+                                                                  .is_counted = true,
+                                                                  .is_owned = true,
+                                                                  .never_stuck = true});
     return add_condition(judge, name, lock, claims, look);
 }
 
@@ -241,7 +238,7 @@ struct bz_judged_condition bz_judge_add_condition_on(struct bz_judge *judge, con
                                                      const struct bz_introspection *look) {
     if (bz_judge_knows(judge, lock)) {
         struct bz_shadow_object *object = bz_judge_shadow_object(judge, lock);
-        object->look = shows_nothing;
+        object->look = (struct bz_introspection){.instance = NULL};
         object->claims &= LOCK_CLAIMS;
         object->is_strict = false;
         object->refines = false;
@@ -373,13 +370,13 @@ void bz_judge_add_barrier(struct bz_judge *judge, struct bz_judged_barrier *barr
         parties = 1;
     }
     uint32_t object =
-        bz_judge_add_object(judge, (struct bz_shadow_object){.name = name,
-                                                             .look = *looks(look),
-                                                             .kind = BZ_OBJECT_BARRIER,
-                                                             .primitive = BZ_PRIMITIVE_BARRIER,
-                                                             .claims = claims,
-                                                             .size = parties,
-                                                             .quorum = parties});
+        bz_judge_add_object(judge, look,
+                            (struct bz_shadow_object){.name = name,
+                                                      .kind = BZ_OBJECT_BARRIER,
+                                                      .primitive = BZ_PRIMITIVE_BARRIER,
+                                                      .claims = claims,
+                                                      .size = parties,
+                                                      .quorum = parties});
     *barrier = (struct bz_judged_barrier){.judge = judge, .object = object, .parties = parties};
 }
 
@@ -465,11 +462,7 @@ struct bz_judged_wakes bz_judge_barrier_break(struct bz_judged_barrier *barrier,
 }
 
 void bz_judge_barrier_broken(struct bz_judged_barrier *barrier, struct bz_judged_wakes wakes) {
-    if (bz_judge_knows(barrier->judge, barrier->object)) {
-        bz_judge_settle(barrier->judge);
-        wakes_left(barrier->judge, barrier->object, &wakes);
-        notified(barrier->judge, barrier->object, wakes, BZ_OK);
-    }
+    bz_judge_set_end(barrier->judge, barrier->object, wakes);
 }
 
 /* --- timeout scope ---------------------------------------------------------------------------- */

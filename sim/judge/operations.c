@@ -237,11 +237,6 @@ bool bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint3
     return true;
 }
 
-uint32_t bz_judge_wakes(struct bz_judge *judge, uint32_t object) {
-    bz_judge_settle_call(judge);
-    return judge->shadow.objects[object].wakes;
-}
-
 /* Counts the release as accepted at the call, because grants happen inside it; a refusal reverts
  * this. */
 __attribute__((hot)) void bz_judge_release_begin(struct bz_judge *judge, uint32_t number) {

@@ -12,8 +12,6 @@
  * At a rendezvous an item is there while it is offered, and a slot while a get asks: the items are
  * those of puts that have not failed, less the gets, and the slots the gets that have not failed,
  * less the puts. A pair that has met leaves both counts when the second one has returned. */
-#include <string.h>
-
 #include "sim/judge/shadow/queue_ledger.h"
 
 #define ITEM_CAPACITY_FIRST 32u
@@ -35,20 +33,15 @@ void bz_judge_add_queue(struct bz_judge *judge, struct bz_judged_queue *queue,
     *queue = (struct bz_judged_queue){
         .judge = judge, .order = order, .item_capacity = ITEM_CAPACITY_FIRST, .size = size};
     queue->is_rendezvous = maxsize == BZ_QUEUE_RENDEZVOUS;
-    if (look != NULL) {
-        object.look = *look;
-        queue->instance = look->instance;
-    }
-    queue->items = bz_judge_add_object(judge, object);
-    object.look = (struct bz_introspection){.instance = NULL}; /* shown once */
+    queue->instance = look != NULL ? look->instance : NULL;
+    queue->items = bz_judge_add_object(judge, look, object);
     object.name = slots_name;
     object.kind = BZ_OBJECT_SLOTS;
     object.order = 0;
     object.partner = queue->items;
     object.permits = queue->is_rendezvous ? 0 : maxsize == 0 ? NO_BOUND : maxsize;
-    queue->slots = bz_judge_add_object(judge, object);
-    queue->ledger = bz_shadow_grow(shadow, NULL, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
-    memset(queue->ledger, 0, ITEM_CAPACITY_FIRST * sizeof *queue->ledger);
+    queue->slots = bz_judge_add_object(judge, NULL, object); /* shown once */
+    queue->ledger = bz_shadow_new(shadow, ITEM_CAPACITY_FIRST, sizeof *queue->ledger);
 }
 
 static void moment(struct bz_judged_queue *queue, enum bz_moment_kind kind, uint64_t value,
@@ -126,10 +119,8 @@ static uint32_t excuses(struct bz_judged_queue *queue, enum bz_op op) {
 static uint32_t new_item(struct bz_judged_queue *queue, int64_t priority) {
     uint32_t value = ++queue->item_count;
     if (value == queue->item_capacity) {
-        size_t bytes = queue->item_capacity * sizeof *queue->ledger;
-        queue->ledger = bz_shadow_grow(&queue->judge->shadow, queue->ledger, bytes, 2 * bytes);
-        memset((char *)queue->ledger + bytes, 0, bytes);
-        queue->item_capacity *= 2;
+        queue->ledger = bz_shadow_double(&queue->judge->shadow, queue->ledger,
+                                         &queue->item_capacity, sizeof *queue->ledger);
     }
     queue->ledger[value] =
         (struct bz_judged_item){.priority = priority, .producer = queue->judge->shadow.running};

@@ -6,8 +6,6 @@
  * could have one. A permit is away while a resource is being made, and from the return of a broken
  * one until it is destroyed. A closed pool has one for everyone, since nobody may wait. A task that
  * makes the resource it is to get has left the line: it was served when it began. */
-#include <string.h>
-
 #include "sim/judge/event_path.h"
 
 #define CAPACITY_FIRST 16u
@@ -36,9 +34,7 @@ void bz_judge_add_resource_pool(struct bz_judge *judge, struct bz_judged_resourc
         .judge = judge, .limit = limit, .idle_ns = idle_ns, .capacity = CAPACITY_FIRST};
     pool->object =
         bz_judge_add_permits(judge, name, BZ_PRIMITIVE_RESOURCE_POOL, claims, limit, look);
-    size_t bytes = CAPACITY_FIRST * sizeof *pool->ledger;
-    pool->ledger = bz_shadow_grow(&judge->shadow, NULL, 0, bytes);
-    memset(pool->ledger, 0, bytes);
+    pool->ledger = bz_shadow_new(&judge->shadow, CAPACITY_FIRST, sizeof *pool->ledger);
 }
 
 static struct bz_shadow_object *shadow_of(const struct bz_judged_resource_pool *pool) {
@@ -91,10 +87,8 @@ uint32_t bz_judge_resource_create_begin(struct bz_judged_resource_pool *pool) {
     struct bz_judge *judge = pool->judge;
     uint32_t number = ++pool->count;
     if (number == pool->capacity) {
-        size_t bytes = pool->capacity * sizeof *pool->ledger;
-        pool->ledger = bz_shadow_grow(&judge->shadow, pool->ledger, bytes, 2 * bytes);
-        memset((char *)pool->ledger + bytes, 0, bytes);
-        pool->capacity *= 2;
+        pool->ledger =
+            bz_shadow_double(&judge->shadow, pool->ledger, &pool->capacity, sizeof *pool->ledger);
     }
     bz_judge_does(judge, pool->object, BZ_OP_CREATE, number);
     if (pool->is_closed) {

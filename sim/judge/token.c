@@ -1,8 +1,10 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "traces/text.h"
@@ -15,27 +17,12 @@ bool bz_token_looks_like(const char *text) {
 
 bool bz_parse_u64(const char *text, uint64_t *value) {
     bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-    uint64_t base = is_hex ? 16 : 10;
-    uint64_t number = 0;
     text += is_hex ? 2 : 0;
-    if (*text == '\0') {
+    size_t length = strspn(text, is_hex ? "0123456789abcdefABCDEF" : "0123456789");
+    errno = 0;
+    uint64_t number = strtoull(text, NULL, is_hex ? 16 : 10);
+    if (length == 0 || text[length] != '\0' || errno != 0) {
         return false;
-    }
-    for (; *text != '\0'; text++) {
-        uint64_t digit;
-        if (*text >= '0' && *text <= '9') {
-            digit = (uint64_t)(*text - '0');
-        } else if (is_hex && *text >= 'a' && *text <= 'f') {
-            digit = (uint64_t)(*text - 'a') + 10;
-        } else if (is_hex && *text >= 'A' && *text <= 'F') {
-            digit = (uint64_t)(*text - 'A') + 10;
-        } else {
-            return false;
-        }
-        if (number > (UINT64_MAX - digit) / base) {
-            return false;
-        }
-        number = number * base + digit;
     }
     *value = number;
     return true;

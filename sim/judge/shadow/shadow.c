@@ -11,16 +11,22 @@
 
 /* --- storage ---------------------------------------------------------------------------------- */
 
-void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes) {
-    void *larger = bz_mem_alloc_raw(shadow->mem, new_bytes);
-    if (larger == NULL) {
+void *bz_shadow_new(struct bz_shadow *shadow, uint32_t count, size_t item_bytes) {
+    void *array = bz_mem_alloc(shadow->mem, count * item_bytes);
+    if (array == NULL) {
         bz_lack_stop(bz_mem_lacks_room(shadow->mem) ? NULL : "the " BZ_MEM_LIMIT_TEXT " of a judge",
                      "the tasks and objects of a run");
     }
-    if (old != NULL) {
-        memcpy(larger, old, old_bytes);
-        bz_mem_free(shadow->mem, old, old_bytes);
-    }
+    return array;
+}
+
+void *bz_shadow_double(struct bz_shadow *shadow, void *array, uint32_t *capacity,
+                       size_t item_bytes) {
+    size_t bytes = *capacity * item_bytes;
+    void *larger = bz_shadow_new(shadow, 2 * *capacity, item_bytes);
+    memcpy(larger, array, bytes);
+    bz_mem_free(shadow->mem, array, bytes);
+    *capacity *= 2;
     return larger;
 }
 
@@ -29,12 +35,8 @@ void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem) {
                                  .task_capacity = TASK_CAPACITY_FIRST,
                                  .object_capacity = OBJECT_CAPACITY_FIRST,
                                  .dirty_mask = BZ_DIRTY_ALONE};
-    shadow->tasks = bz_shadow_grow(shadow, NULL, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
-    shadow->objects =
-        bz_shadow_grow(shadow, NULL, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
-    /* The whole, for a search compares the bytes. */
-    memset(shadow->tasks, 0, TASK_CAPACITY_FIRST * sizeof *shadow->tasks);
-    memset(shadow->objects, 0, OBJECT_CAPACITY_FIRST * sizeof *shadow->objects);
+    shadow->tasks = bz_shadow_new(shadow, TASK_CAPACITY_FIRST, sizeof *shadow->tasks);
+    shadow->objects = bz_shadow_new(shadow, OBJECT_CAPACITY_FIRST, sizeof *shadow->objects);
 }
 
 static uint64_t dirty_mask(const struct bz_shadow *shadow) {
@@ -46,13 +48,11 @@ static uint64_t dirty_mask(const struct bz_shadow *shadow) {
 #define CLAIMS_OF_SPEC (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_WAKE_IS_GRANT)
 
 uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object object) {
-    size_t old = shadow->object_capacity;
-    if (shadow->object_count + 1 == old) {
-        shadow->objects = bz_shadow_grow(shadow, shadow->objects, old * sizeof *shadow->objects,
-                                         2 * old * sizeof *shadow->objects);
-        shadow->object_capacity *= 2;
+    if (shadow->object_count + 1 == shadow->object_capacity) {
+        shadow->objects = bz_shadow_double(shadow, shadow->objects, &shadow->object_capacity,
+                                           sizeof *shadow->objects);
     }
-    object.line = bz_shadow_grow(shadow, NULL, 0, LINE_CAPACITY_FIRST * sizeof *object.line);
+    object.line = bz_shadow_new(shadow, LINE_CAPACITY_FIRST, sizeof *object.line);
     object.line_capacity = LINE_CAPACITY_FIRST;
     object.is_strict = object.is_counted && (object.claims & BZ_CLAIM_NO_PASSING) != 0;
     object.over_released_by = BZ_NO_TASK;
@@ -70,9 +70,8 @@ uint32_t bz_shadow_add_object(struct bz_shadow *shadow, struct bz_shadow_object 
 void bz_shadow_add_task(struct bz_shadow *shadow, const char *name_base, uint32_t name_index) {
     uint32_t id = shadow->task_count + 1;
     if (id == shadow->task_capacity) {
-        size_t bytes = shadow->task_capacity * sizeof *shadow->tasks;
-        shadow->tasks = bz_shadow_grow(shadow, shadow->tasks, bytes, 2 * bytes);
-        shadow->task_capacity *= 2;
+        shadow->tasks =
+            bz_shadow_double(shadow, shadow->tasks, &shadow->task_capacity, sizeof *shadow->tasks);
     }
     shadow->task_count = id;
     shadow->unfinished++;
@@ -178,9 +177,8 @@ static __attribute__((noinline, cold)) void make_room(struct bz_shadow *shadow,
                                                       struct bz_shadow_object *object) {
     bz_shadow_close_gaps(shadow, object);
     if (object->line_end > object->line_capacity / 2) {
-        size_t bytes = object->line_capacity * sizeof *object->line;
-        object->line = bz_shadow_grow(shadow, object->line, bytes, 2 * bytes);
-        object->line_capacity *= 2;
+        object->line =
+            bz_shadow_double(shadow, object->line, &object->line_capacity, sizeof *object->line);
     }
 }
 

@@ -172,8 +172,11 @@ static inline void bz_shadow_clear_object(struct bz_shadow_object *object, unsig
 /* Begins an empty shadow state. The caller resets `mem`, which holds nothing else. */
 void bz_shadow_begin(struct bz_shadow *shadow, struct bz_mem *mem);
 
-/* Makes a larger copy of an array and frees the old one; NULL is an empty array. */
-void *bz_shadow_grow(struct bz_shadow *shadow, void *old, size_t old_bytes, size_t new_bytes);
+/* An array of zeros, as a search compares the bytes; one of twice the capacity in the place of an
+ * array, which is freed. Without memory they stop. */
+void *bz_shadow_new(struct bz_shadow *shadow, uint32_t count, size_t item_bytes);
+void *bz_shadow_double(struct bz_shadow *shadow, void *array, uint32_t *capacity,
+                       size_t item_bytes);
 
 /* A notification is over: those who still wait were passed over. O(line). */
 void bz_shadow_pass_over(struct bz_shadow *shadow, const struct bz_shadow_object *object);
