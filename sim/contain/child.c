@@ -211,9 +211,7 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     bz_check_listener = on_check;
     bz_judge_on_refusal = on_refusal;
     (void)pthread_atfork(on_fork, NULL, NULL);
-    if (!childhood->contain->has_children) {
-        bz_refuse_forks();
-    }
+    bz_refuse_forks();
     if (world != NULL) {
         world->loop->mem->on_exhausted = on_loop_full;
     }
@@ -224,16 +222,6 @@ _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(v
     bool is_readable = world == NULL || bz_judge_can_be_read(world->judge);
     tell(&own_page->end, is_readable ? END_DONE : END_OVERWRITTEN, "");
     _exit(0);
-}
-
-bool bz_child_is_alone(void) {
-    return bz_forks_are_refused();
-}
-
-void bz_child_goes_on_alone(void) {
-    if (own_page != NULL) {
-        bz_refuse_forks();
-    }
 }
 
 void bz_child_is_overwritten(void) {

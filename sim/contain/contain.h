@@ -44,8 +44,6 @@ struct bz_contain {
     uint64_t step_ns;                  /* CPU time of one step; 0: the default */
     uint64_t sleep_ns;                 /* time without CPU time in one step; 0: the default */
     uint64_t memory_bytes;             /* resident, beyond its parent's; 0: the default */
-    bool has_children;                 /* it starts children of its own: a fork() by the code is
-                                          noticed, and a system call that does the same is not */
     bool is_impatient;                 /* a tenth of `sleep_ns` is enough: for variations of a run
                                           that has hung, if a patient run confirms what they find */
     bool is_quiet;                     /* what it prints goes nowhere: the run is a repetition */
@@ -113,11 +111,6 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
 
 /* True if this process is a child, which signals from outside do not reach. */
 bool bz_child_is_this(void);
-
-/* In a child with `has_children`: it starts no more, so that no system call does. Whether
- * this is so. */
-void bz_child_goes_on_alone(void);
-bool bz_child_is_alone(void);
 
 /* In a child that waits for another one: sleeps for a millisecond. */
 void bz_child_rest(void);

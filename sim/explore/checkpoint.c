@@ -12,14 +12,11 @@
 #define LABEL_BYTES 64u
 #define ADDRESS_COUNT 6u
 #define STATE_BYTES sizeof(struct bz_visited_state)
-#define EDGE_BYTES sizeof(struct bz_edge)
 
 /* How many there are of each part, and what the states depend on. */
 struct sizes {
     uint64_t states;
     uint64_t outcomes;
-    uint64_t edges;    /* of a team */
-    uint64_t numbered; /* the numbers of states in edges are below; 0: not all edges are known */
     uint64_t addresses[ADDRESS_COUNT];
 };
 
@@ -38,7 +35,6 @@ static void pass_settings(struct bz_work *work, struct bz_explore_checkpoint *ch
     bz_work_u32(work, &checkpoint->reductions);
     bz_work_u32(work, &checkpoint->rounds_before_sweep);
     bz_work_bool(work, &checkpoint->keep_going);
-    bz_work_u32(work, &checkpoint->jobs);
     bz_work_u64(work, &checkpoint->states_max);
     bz_work_u64(work, &checkpoint->code_digest);
     bz_work_bytes(work, checkpoint->plugin_digests, sizeof checkpoint->plugin_digests);
@@ -82,8 +78,7 @@ static void pass_beginning(struct bz_work *work, struct sizes *sizes, struct bz_
     bz_work_u32(work, &record->choice_count);
     bz_work_bytes(work, &record->at, sizeof record->at);
     (void)bz_work_check(work,
-                        sizes->numbered <= UINT32_MAX &&
-                            (record->at.bounds.reductions & ~(BZ_REDUCE_ALL | BZ_REDUCE_LAG)) == 0);
+                        (record->at.bounds.reductions & ~(BZ_REDUCE_ALL | BZ_REDUCE_LAG)) == 0);
     pass_result(work, &record->result, labels[0]);
     if (record->at.stage.simplifies) {
         pass_result(work, &record->swept, labels[1]);
@@ -127,11 +122,8 @@ bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
                                 .spent_ms = checkpoint->spent_ms};
     char labels[2][LABEL_BYTES];
     bool has_states = (record->at.bounds.reductions & BZ_REDUCE_STATES) != 0;
-    bool has_edges = record->at.is_team && bz_edge_log_has_all(search->log);
     struct sizes sizes = {.states = has_states ? bz_visited_count(&search->visited) : 0,
-                          .outcomes = bz_visited_count(&search->outcomes),
-                          .edges = has_edges ? search->log->count : 0,
-                          .numbered = has_edges ? search->log->state_count : 0};
+                          .outcomes = bz_visited_count(&search->outcomes)};
     get_addresses(search, sizes.addresses);
     (void)bz_token_format(&checkpoint->program, 0, 0, head.token, sizeof head.token);
     struct bz_work work = bz_work_begin(file, &head);
@@ -141,9 +133,6 @@ bool bz_explore_checkpoint_write(const struct bz_explore_checkpoint *checkpoint,
         put_table(&work, &search->visited);
     }
     put_table(&work, &search->outcomes);
-    if (has_edges) {
-        bz_work_bytes(&work, search->log->edges, search->log->count * EDGE_BYTES);
-    }
     bz_work_bytes(&work, search->points, record->choice_count * sizeof *search->points);
     return bz_work_end(&work);
 }
@@ -281,23 +270,6 @@ static enum got get_table(struct bz_explore_content *content, struct bz_visited 
     return GOT_ALL;
 }
 
-static enum got get_edges(struct bz_explore_content *content, struct bz_edge_log *log) {
-    const struct sizes *sizes = &content->sizes;
-    struct bz_edge_places places = {0, 0};
-    bz_edge_log_begin(log);
-    log->is_whole = sizes->numbered > 0;
-    log->state_count = sizes->numbered > 0 ? (uint32_t)sizes->numbered : 1;
-    for (uint64_t index = 0; index < sizes->edges; index++) {
-        struct bz_edge edge;
-        bz_work_bytes(&content->work, &edge, EDGE_BYTES);
-        if (!content->work.is_ok || edge.from >= sizes->numbered || edge.to >= sizes->numbered) {
-            return GOT_NOT_ALL;
-        }
-        bz_edge_log_add(log, &places, edge.from, edge.to);
-    }
-    return GOT_ALL;
-}
-
 /* Behind the path of the search, where it comes to them. */
 static enum got get_choices(struct bz_explore_content *content, struct bz_search *search) {
     for (uint32_t index = 0; index < content->record.choice_count; index++) {
@@ -331,7 +303,6 @@ bool bz_search_load(const struct bz_explore_config *config, struct bz_search *se
     }
     enum got got = get_table(content, &search->visited, content->sizes.states);
     got = got == GOT_ALL ? get_table(content, &search->outcomes, content->sizes.outcomes) : got;
-    got = got == GOT_ALL ? get_edges(content, search->log) : got;
     got = got == GOT_ALL ? get_choices(content, search) : got;
     return got == GOT_ALL ||
            lose(search, got == GOT_NO_ROOM

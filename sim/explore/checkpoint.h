@@ -1,7 +1,6 @@
 /* A checkpoint: a search that stopped, or was killed, as a file from which it continues
  * (sim/session/work.h). The body is settings, place and results, the table of states, the table of
- * outcomes, the transitions that a team has logged, and the choices of the path if there is no
- * table of states.
+ * outcomes, and the choices of the path if there is no table of states.
  *
  * Only the program that wrote a file reads it, so most parts are the bytes of its structs. Pointers
  * are written as numbers or texts.
@@ -34,7 +33,6 @@ struct bz_explore_checkpoint {
     uint32_t reductions;
     uint32_t rounds_before_sweep;
     bool keep_going;
-    uint32_t jobs;
     uint64_t states_max;
     uint64_t spent_ms;                               /* in all sessions */
     uint64_t code_digest;                            /* of the program file */

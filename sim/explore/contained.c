@@ -91,15 +91,12 @@ static void find_overwritten(struct bz_explore_result *result) {
 }
 
 /* The code may take what the user has set, and the table of states as well. Else a search may need
- * all memory, and only a person knows how much of it is the code's. A search that a team has begun
- * is ended by a team, if only of one child. */
-static struct bz_contain with_needs_of_search(const struct bz_explore_config *config,
-                                              const struct bz_record *record) {
+ * all memory, and only a person knows how much of it is the code's. */
+static struct bz_contain with_needs_of_search(const struct bz_explore_config *config) {
     struct bz_contain contain = config->program->contain;
     bool is_limited = contain.memory_bytes != 0 && config->memory_max_bytes < UINT64_MAX / 2;
     contain.memory_bytes =
         is_limited ? contain.memory_bytes + config->memory_max_bytes : UINT64_MAX;
-    contain.has_children = config->jobs > 1 || (bz_record_has_place(record) && record->at.is_team);
     return contain;
 }
 
@@ -235,7 +232,7 @@ static enum bz_child_state search_in_children(const struct bz_explore_config *co
                                               struct bz_search *search, uint32_t *told,
                                               struct bz_death *death) {
     struct shared *shared = search->config->context;
-    struct bz_contain contain = with_needs_of_search(config, search->record);
+    struct bz_contain contain = with_needs_of_search(config);
     struct bz_search before = *search; /* what the child changes points into its memory */
     struct bz_child child;
     enum bz_child_state state;

@@ -129,7 +129,6 @@ struct bz_explore_result {
     /* Of the sweep, or else of the last round. */
     uint64_t states;            /* distinct */
     uint64_t transitions;       /* tried */
-    bool has_schedules;         /* false: neither they nor the depth were counted (team.c) */
     uint64_t schedules;         /* complete; saturating */
     uint64_t outcomes;          /* distinct: how each task ended, what became of each object; those
                                    that differ in the order of interchangeable tasks count once. 0:
@@ -166,7 +165,6 @@ struct bz_explore_config {
     uint32_t reductions;              /* wanted; those that do not apply are left out */
     uint32_t rounds_before_sweep;     /* the first; 0: BZ_EXPLORE_ROUNDS_DEFAULT */
     bool keep_going;                  /* after a violation */
-    uint32_t jobs;                    /* workers of a sweep of every order; 0: 1 */
     uint64_t states_max;              /* 0: BZ_EXPLORE_STATES_MAX_DEFAULT */
     uint64_t memory_max_bytes;        /* of the table of states; 0: no limit */
     const volatile sig_atomic_t *stop;

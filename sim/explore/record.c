@@ -20,22 +20,21 @@ void bz_record_destroy(struct bz_record *record) {
 
 /* --- taking ----------------------------------------------------------------------------------- */
 
-void bz_record_leave_path(struct bz_search *search) {
+static void leave_path(struct bz_search *search) {
     struct bz_record *record = search->record;
     const struct bz_frame *frame = &search->root;
     for (uint32_t index = 0; index < search->frame_count; index++, frame = frame->child) {
-        uint32_t tried = frame->is_guest ? 0 : frame->tried;
-        (void)__atomic_add_fetch(&record->again, tried, __ATOMIC_RELAXED);
-        if (frame != &search->root && bz_search_leave_unfinished(search, frame)) {
-            (void)__atomic_add_fetch(&record->unfinished, 1, __ATOMIC_RELAXED);
+        record->again += frame->tried;
+        if (frame != &search->root) {
+            bz_search_leave_unfinished(search, frame);
+            record->unfinished++;
         }
     }
 }
 
-static void take_rest(struct bz_search *search, bool is_team) {
+static void take_rest(struct bz_search *search) {
     struct bz_record *record = search->record;
     record->at = search->at;
-    record->at.is_team = is_team;
     record->result = *search->result;
     record->next_pause = record->result.transitions + 1;
     record->result.transitions -= record->again;
@@ -47,11 +46,6 @@ static void end_taking(struct bz_record *record) {
     __atomic_store_n(&record->is_on, true, __ATOMIC_RELEASE);
 }
 
-void bz_record_take_team(struct bz_search *search) {
-    take_rest(search, true);
-    end_taking(search->record);
-}
-
 /* The choices of the path, up to a transition that is next. All that was counted on the way is
  * counted again. */
 static void take_choices(struct bz_search *search) {
@@ -61,7 +55,7 @@ static void take_choices(struct bz_search *search) {
         search->result->end = BZ_EXPLORE_DONE; /* nothing is left of it */
         return;
     }
-    take_rest(search, false);
+    take_rest(search);
     record->choice_count = search->revived_max == 0 ? search->point_count : search->revived_max;
     result->states -= search->frame_count - 1;
     result->transitions -= search->frame_count - 1;
@@ -84,8 +78,8 @@ void bz_record_take(struct bz_search *search, bool is_ok) {
         take_choices(search);
         return;
     }
-    bz_record_leave_path(search);
-    take_rest(search, false);
+    leave_path(search);
+    take_rest(search);
     end_taking(record);
 }
 
@@ -137,7 +131,6 @@ void bz_record_go_on(struct bz_search *search) {
     search->result->end = BZ_EXPLORE_DONE;
     search->at.is_cut = record->at.is_cut;
     search->at.is_short = record->at.is_short;
-    search->at.is_root_done = record->at.is_root_done;
     search->revived_max = record->choice_count;
     record->choice_count = 0;
     record->again = 0;

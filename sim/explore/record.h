@@ -3,10 +3,9 @@
  *
  * It continues from the set-up, with the two tables and the counts of its result. The states on its
  * path are marked as unfinished in the table, and the transitions that they have run are not
- * counted. A worker that comes to an unfinished state searches it with all its transitions; those
+ * counted. A search that comes to an unfinished state searches it with all its transitions; those
  * that were run before lead to states that are known. So a search that continues does what it would
- * have done, and counts the same. Likewise a team, of any number of workers: guests (team.c) on the
- * way to an unfinished state leave a mark, too, and later ones follow it.
+ * have done, and counts the same.
  *
  * Without a table of states, the choices of the path say where the search was: they are made again,
  * each as the first one of its frame.
@@ -50,11 +49,9 @@ struct bz_search_stage {
 
 /* Where a search is, without its tables, path and result: what a checkpoint has as bytes. */
 struct bz_search_place {
-    bool is_team;      /* of a record: it is that of a team */
-    bool is_root_done; /* of a team: the first worker has run all transitions of the root */
-    bool is_cut;       /* the bound on delays has left something out */
-    bool is_short;     /* the bound on deviations has */
-    uint32_t unsound;  /* reductions that the program has turned out not to allow */
+    bool is_cut;      /* the bound on delays has left something out */
+    bool is_short;    /* the bound on deviations has */
+    uint32_t unsound; /* reductions that the program has turned out not to allow */
     struct bz_search_stage stage;
     struct bz_search_bounds bounds;
 };
@@ -93,10 +90,6 @@ static inline bool bz_record_has_place(const struct bz_record *record) {
 /* After a search that may have stopped before its end: records where, if it can continue
  * there. `is_ok`: it did not run out of memory. */
 void bz_record_take(struct bz_search *search, bool is_ok);
-
-/* The same for a team: each worker leaves its path; then all the rest is recorded. */
-void bz_record_leave_path(struct bz_search *search);
-void bz_record_take_team(struct bz_search *search);
 
 /* Goes to the set-up, with all that was counted. */
 void bz_record_go_on(struct bz_search *search);

@@ -226,7 +226,8 @@ static void end_loop(struct bz_search *search) {
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-bool bz_search_has_reached_limit(struct bz_search *search) {
+/* `end` or is_put_off says which one. */
+static bool has_reached_limit(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     uint64_t states_max = search->config->states_max;
     if (result->transitions >= search->at.bounds.transitions) {
@@ -238,9 +239,16 @@ bool bz_search_has_reached_limit(struct bz_search *search) {
     return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }
 
-bool bz_search_is_interrupted(struct bz_search *search, bool can_pause) {
+static bool can_pause(const struct bz_search *search) {
+    const struct bz_record *record = search->record;
+    uint64_t transitions = search->result->transitions;
+    return record != NULL && search->cycles == NULL && (transitions == 0 || !record->is_lost) &&
+           transitions >= record->next_pause;
+}
+
+/* By the user, or for a pause. */
+static void look_for_interrupt(struct bz_search *search) {
     const struct bz_explore_config *config = search->config;
-    struct bz_record *record = search->record;
     struct bz_explore_progress progress = {
         .is_sweep = search->at.bounds.deviations == BZ_EXPLORE_UNBOUNDED,
         .round = search->at.bounds.deviations,
@@ -248,14 +256,12 @@ bool bz_search_is_interrupted(struct bz_search *search, bool can_pause) {
         .transitions = search->result->transitions,
     };
     bool goes_on = config->stop == NULL || *config->stop == 0;
-    if (goes_on && can_pause && record != NULL && config->is_due != NULL &&
-        config->is_due(config->context)) {
-        record->is_pause = true;
+    if (goes_on && can_pause(search) && config->is_due != NULL && config->is_due(config->context)) {
+        search->record->is_pause = true;
         goes_on = false;
     }
     goes_on = goes_on && (config->poll == NULL || config->poll(config->context, &progress));
     search->result->end = goes_on ? search->result->end : BZ_EXPLORE_INTERRUPTED;
-    return !goes_on;
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -279,7 +285,6 @@ static void enter(struct bz_search *search, struct bz_frame *frame) {
     frame->schedules = 0;
     frame->tried = 0;
     frame->has_begun = false;
-    frame->looks_deeper = false;
     search->top = frame;
     search->frame_count++;
     search->is_at_top = true;
@@ -315,7 +320,7 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     if (search->frame_count == 1) {
         settle_reductions(search);
     }
-    search->result->transitions += !frame->is_guest;
+    search->result->transitions++;
     frame->tried++;
     if (!search->result->has_waited) {
         search->result->has_waited = bz_judge_has_waited(search->world->judge);
@@ -360,44 +365,26 @@ static enum bz_arrival evaluate(struct bz_search *search, bool goes_on) {
     return arrival;
 }
 
-static bool is_lost(const struct bz_search *search) {
-    return search->record != NULL && search->record->is_lost;
-}
-
-static bool can_pause(const struct bz_search *search) {
-    const struct bz_record *record = search->record;
-    uint64_t transitions = search->result->transitions;
-    return search->cycles == NULL && (transitions == 0 || !is_lost(search)) &&
-           (record == NULL || transitions >= record->next_pause);
-}
-
 static bool should_stop(struct bz_search *search) {
     struct bz_explore_result *result = search->result;
     if (result->end == BZ_EXPLORE_LOST ||
         (search->at.unsound & search->at.bounds.reductions) != 0 ||
-        (search->cycles != NULL && search->cycles->is_full) ||
-        (search->team != NULL && bz_team_is_over(search))) {
+        (search->cycles != NULL && search->cycles->is_full)) {
         return true;
     }
     if (search->is_unrepeatable) {
         result->end = search->revived_max > 0 ? BZ_EXPLORE_LOST : BZ_EXPLORE_NONDETERMINISM;
     } else if (result->finding_count > 0 && !search->config->keep_going) {
         result->end = BZ_EXPLORE_FOUND;
-    } else if (!bz_search_has_reached_limit(search) && result->transitions % POLL_EVERY == 0) {
-        (void)bz_search_is_interrupted(search, can_pause(search));
+    } else if (!has_reached_limit(search) && result->transitions % POLL_EVERY == 0) {
+        look_for_interrupt(search);
     }
     return search->is_put_off || result->end != BZ_EXPLORE_DONE;
 }
 
 bool bz_search_advance(struct bz_search *search) {
     while (search->frame_count > 0 && !bz_search_next_transition(search)) {
-        struct bz_frame *frame = search->top;
-        if (frame->is_guest && !frame->looks_deeper) {
-            frame->has_begun = false;
-            frame->looks_deeper = true;
-        } else {
-            leave(search);
-        }
+        leave(search);
     }
     return search->frame_count > 0;
 }
@@ -444,10 +431,7 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
     search->at.is_short = false;
     search->is_put_off = false;
     search->is_unrepeatable = false;
-    search->is_log_full = false;
-    search->at.is_root_done = false;
     search->revived_max = 0;
-    search->root.is_guest = false; /* as it may be on the path of a member */
     /* Every order includes some that starve a task, whatever the variant does. */
     bool ignores_starvation = bounds->is_any_order || search->cycles != NULL;
     uint32_t cancels_max = bz_search_cancels_max(search->config);
@@ -476,9 +460,9 @@ void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bo
 }
 
 static bool run_once(struct bz_search *search, const struct bz_search_bounds *bounds) {
-    if (bz_record_has_place(search->record) && !search->record->at.is_team) {
+    if (bz_record_has_place(search->record)) {
         bz_record_go_on(search);
-    } else { /* also if there is no team any more: one path is not all that it has left */
+    } else {
         bz_search_begin(search, bounds);
     }
     bool is_ok = bz_search_all(search);
@@ -490,17 +474,11 @@ static bool run_once(struct bz_search *search, const struct bz_search_bounds *bo
 
 bool bz_search_run(struct bz_search *search, const struct bz_search_bounds *bounds) {
     struct bz_search_bounds own = *bounds;
-    search->result->has_schedules = true;
-    do {
-        own.reductions &= ~search->at.unsound;
-        if (bz_team_search(search, &own)) {
-            return true;
-        }
-    } while ((search->at.unsound & own.reductions) != 0);
+    own.reductions &= ~search->at.unsound;
     bool is_ok = run_once(search, &own);
     while ((search->at.unsound & own.reductions) != 0) {
         own.reductions &= ~search->at.unsound;
-        search->result->transitions_total -= search->result->transitions; /* a team counts none */
+        search->result->transitions_total -= search->result->transitions;
         is_ok = run_once(search, &own);
     }
     if (!is_ok && search->visited.is_full) {
@@ -534,7 +512,7 @@ struct bz_search *bz_search_new(const struct bz_explore_config *config,
     search->record = keeps ? bz_record_new() : NULL;
     if (search->world == NULL || search->second == NULL ||
         !bz_visited_init(&search->visited, bz_search_states(config), config->memory_max_bytes) ||
-        !bz_team_prepare(search) || (keeps && search->record == NULL) ||
+        (keeps && search->record == NULL) ||
         !bz_visited_init(&search->outcomes, bz_search_states(config), UINT64_MAX)) {
         bz_search_destroy(search);
         return NULL;
@@ -554,7 +532,6 @@ void bz_search_destroy(struct bz_search *search) {
     }
     bz_printer_fini(&search->printer);
     bz_record_destroy(search->record);
-    bz_edge_log_destroy(search->log);
     bz_visited_fini(&search->visited);
     bz_visited_fini(&search->outcomes);
     bz_world_destroy(search->world);

@@ -8,7 +8,6 @@
 #define BZ_SIM_EXPLORE_SEARCH_H
 
 #include "sim/choice/strategy.h"
-#include "sim/explore/cycle_check.h"
 #include "sim/explore/cycles.h"
 #include "sim/explore/explore.h"
 #include "sim/explore/fingerprint/symmetry.h"
@@ -36,14 +35,12 @@ struct bz_frame {
     uint32_t delays; /* of the path to here */
     uint32_t draws;  /* other than the first value, of the path to here */
     uint32_t cancels_left;
-    uint32_t number; /* in the graph, if it is recorded, or in a team */
+    uint32_t number; /* in the graph, if it is recorded */
     uint32_t tried;  /* transitions, since the search came here */
     uint64_t schedules;
     bool has_begun;
-    bool is_progress;  /* an operation returned or a task ended in the step to here */
-    bool is_guest;     /* another worker searches it: see team.c */
-    bool looks_deeper; /* a guest goes through its transitions for the second time */
-    uint64_t digest;   /* of the events of the present transition; without snapshots, of the path */
+    bool is_progress; /* an operation returned or a task ended in the step to here */
+    uint64_t digest;  /* of the events of the present transition; without snapshots, of the path */
     struct bz_print print;
 };
 
@@ -56,7 +53,6 @@ struct bz_search {
     struct bz_search_place at;
     struct bz_explore_result swept; /* at.stage.simplifies: the result of the sweep */
     struct bz_record *record;       /* NULL: nothing is kept */
-    struct bz_edge_log *log;        /* of a team; NULL: there is none */
     struct bz_world *world;
     struct bz_world *second; /* where paths are visited again */
     struct bz_symmetry symmetry;
@@ -78,12 +74,8 @@ struct bz_search {
     bool is_at_top;               /* the world is in the state of the topmost frame */
     bool is_repeating;            /* a world runs transitions of the path again */
     uint32_t visits_first;        /* so many paths of a search are visited again, and few later */
-    bool is_log_full;             /* a team does not know whether there are cycles */
     bool is_unrepeatable;         /* there was one, or an event of another visit differed */
     void *program_state;
-    struct bz_team *team;     /* NULL: it searches alone */
-    uint32_t member;          /* of the team */
-    struct bz_visited guests; /* where this member was a guest, since it was at the root */
 };
 
 /* States that the table must have room for: the limit, or as many as were kept. */
@@ -108,11 +100,6 @@ void bz_search_prepare(struct bz_search *search, const struct bz_search_bounds *
  * bz_search_run() does. False without memory. */
 void bz_search_begin(struct bz_search *search, const struct bz_search_bounds *bounds);
 bool bz_search_all(struct bz_search *search);
-
-/* True if it has to stop at a limit, which `end` or is_put_off says; or because somebody wants it,
- * or for a pause, if that is possible. */
-bool bz_search_has_reached_limit(struct bz_search *search);
-bool bz_search_is_interrupted(struct bz_search *search, bool can_pause);
 
 /* Goes to the set-up again, with all that was visited. */
 void bz_search_enter_root(struct bz_search *search);
@@ -208,26 +195,6 @@ bool bz_search_contained(const struct bz_explore_config *config, struct bz_explo
 bool bz_search_is_spoilt(const struct bz_explore_config *config,
                          const struct bz_explore_result *result);
 
-/* --- team.c ----------------------------------------------------------------------------------- */
-
-/* Before the first search. False without memory. */
-bool bz_team_prepare(struct bz_search *search);
-
-/* Searches a sweep of every order with the workers of config->jobs. False: it has to be searched by
- * one, for there is no team, or it has met something else than states without a violation. */
-bool bz_team_search(struct bz_search *search, const struct bz_search_bounds *bounds);
-
-/* In a worker: the number of a state that it has just added; logs a transition of its own. */
-uint32_t bz_team_number_state(struct bz_search *search);
-void bz_team_log_edge(struct bz_search *search, uint32_t from, uint32_t to);
-
-/* In a worker: whether the team has stopped. */
-bool bz_team_is_over(struct bz_search *search);
-
-/* True if a guest should look into a state that another worker searches: once in each visit of the
- * root, and after the transitions that lead to states that nobody searches. */
-bool bz_search_may_visit(struct bz_search *search, struct bz_fingerprint fingerprint);
-
 /* --- states.c --------------------------------------------------------------------------------- */
 
 enum bz_arrival {
@@ -244,10 +211,8 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 /* After the topmost frame's state was searched. */
 void bz_search_depart(struct bz_search *search);
 
-/* The search stops, with this state on its path. True if this worker is the one that has not
- * finished it.
- */
-bool bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame);
+/* The search stops, with this state on its path. */
+void bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame);
 
 /* At the end of a schedule: counts its outcome, if it is a new one. An outcome is how every task
  * ended, and what became of every object. False without memory. */

@@ -4,10 +4,9 @@
 #include "sim/choice/pcg.h"
 #include "sim/explore/search.h"
 
-/* In the mark of a state; the rest is its number, in a team or while the graph is recorded. */
+/* In the mark of a state; the rest is its number, while the graph is recorded. */
 #define ON_PATH (UINT64_C(1) << 63u)
 #define UNFINISHED (UINT64_C(1) << 62u) /* see record.h */
-#define PASSAGE (UINT64_C(1) << 61u)    /* a guest was on its way to one of these */
 #define GONE 0xffu                      /* the outcome of a task whose memory was given back */
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
@@ -55,50 +54,26 @@ static bool find_fingerprint(struct bz_search *search, struct bz_frame *child) {
 
 /* --- arriving and leaving --------------------------------------------------------------------- */
 
-/* In a team: the worker that searches a state logs its transitions, and guests do not. */
-static void log_edge(struct bz_search *search, struct bz_frame *child,
-                     struct bz_visited_state *state, bool is_new) {
-    if (is_new) {
-        state->mark |= bz_team_number_state(search);
-    }
-    child->number = (uint32_t)state->mark;
-    if (!search->top->is_guest) {
-        bz_team_log_edge(search, search->top->number, (uint32_t)state->mark);
-    }
-}
-
-static enum bz_arrival admit(struct bz_search *search, struct bz_frame *child,
-                             struct bz_visited_state *state, bool is_new) {
+static enum bz_arrival admit(struct bz_search *search, struct bz_visited_state *state,
+                             bool is_new) {
     struct bz_record *record = search->record;
-    bool is_loop = (state->mark & (ON_PATH | PASSAGE)) != 0;
-    bool is_unfinished = (state->mark & UNFINISHED) != 0;
-    if (is_unfinished) {
-        state->mark &= ~UNFINISHED;
-        (void)__atomic_sub_fetch(&record->unfinished, 1, __ATOMIC_RELAXED);
-    } else if (is_new) {
-        search->result->states++;
-        bool is_lost = record != NULL && search->team == NULL && record->unfinished > 0;
-        search->result->end = is_lost ? BZ_EXPLORE_LOST : search->result->end;
-    }
-    if (is_new || is_unfinished) {
-        state->mark |= ON_PATH;
-    }
-    if (search->team != NULL) {
-        log_edge(search, child, state, is_new);
-    }
-    if (is_new || is_unfinished) {
+    if ((state->mark & UNFINISHED) != 0) {
+        state->mark = (state->mark & ~UNFINISHED) | ON_PATH;
+        record->unfinished--;
         return BZ_ARRIVED_NEW;
     }
-    if (search->team != NULL) {
-        child->is_guest = is_loop && bz_search_may_visit(search, child->fingerprint);
-        return child->is_guest ? BZ_ARRIVED_NEW : BZ_ARRIVED_KNOWN;
+    if (is_new) {
+        bool is_lost = record != NULL && record->unfinished > 0;
+        search->result->states++;
+        search->result->end = is_lost ? BZ_EXPLORE_LOST : search->result->end;
+        state->mark |= ON_PATH;
+        return BZ_ARRIVED_NEW;
     }
-    search->result->has_cycles |= is_loop;
-    if (is_loop) {
+    if ((state->mark & ON_PATH) != 0) {
+        search->result->has_cycles = true;
         return BZ_ARRIVED_LOOP;
     }
-    struct bz_frame *frame = search->top;
-    bz_schedules_add(&frame->schedules, state->schedules);
+    bz_schedules_add(&search->top->schedules, state->schedules);
     return BZ_ARRIVED_KNOWN;
 }
 
@@ -112,14 +87,14 @@ static enum bz_arrival look_up(struct bz_search *search, struct bz_frame *child)
     if (!find_fingerprint(search, child)) {
         return BZ_ARRIVED_FAILED;
     }
-    bz_visited_lock(&search->visited, child->fingerprint);
     struct bz_visited_state *state = bz_visited_add(&search->visited, child->fingerprint, &is_new);
-    enum bz_arrival arrival =
-        state == NULL ? BZ_ARRIVED_FAILED : admit(search, child, state, is_new);
-    if (search->cycles != NULL && state != NULL) {
+    if (state == NULL) {
+        return BZ_ARRIVED_FAILED;
+    }
+    enum bz_arrival arrival = admit(search, state, is_new);
+    if (search->cycles != NULL) {
         bz_search_record_state(search, child, state, is_new);
     }
-    bz_visited_unlock(&search->visited, child->fingerprint);
     return arrival;
 }
 
@@ -129,7 +104,6 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
     struct bz_deviations more = bz_search_cost(search, frame->first_point, frame->point_count);
     child->delays = frame->delays + more.delays;
     child->draws = frame->draws + more.draws;
-    child->is_guest = false;
     if (!bz_search_has(search, BZ_REDUCE_SNAPSHOTS)) {
         search->result->states++;
         return BZ_ARRIVED_NEW;
@@ -145,22 +119,16 @@ enum bz_arrival bz_search_arrive(struct bz_search *search, struct bz_frame *chil
 
 void bz_search_depart(struct bz_search *search) {
     const struct bz_frame *frame = search->top;
-    if (!bz_search_has(search, BZ_REDUCE_STATES) || search->frame_count == 1 || frame->is_guest) {
-        return;
+    if (bz_search_has(search, BZ_REDUCE_STATES) && search->frame_count > 1) {
+        struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
+        bz_schedules_add(&state->schedules, frame->schedules);
+        state->mark &= ~ON_PATH;
     }
-    bz_visited_lock(&search->visited, frame->fingerprint);
-    struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
-    bz_schedules_add(&state->schedules, frame->schedules);
-    state->mark &= ~ON_PATH;
-    bz_visited_unlock(&search->visited, frame->fingerprint);
 }
 
-bool bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame) {
-    bz_visited_lock(&search->visited, frame->fingerprint);
+void bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame *frame) {
     struct bz_visited_state *state = bz_visited_find(&search->visited, frame->fingerprint);
-    state->mark = frame->is_guest ? state->mark | PASSAGE : (state->mark & ~ON_PATH) | UNFINISHED;
-    bz_visited_unlock(&search->visited, frame->fingerprint);
-    return !frame->is_guest;
+    state->mark = (state->mark & ~ON_PATH) | UNFINISHED;
 }
 
 /* --- outcomes --------------------------------------------------------------------------------- */
@@ -204,9 +172,7 @@ bool bz_search_note_outcome(struct bz_search *search) {
     }
     bool is_new;
     print = bz_fingerprint_end(print, shadow->unfinished);
-    bz_visited_lock(&search->outcomes, print);
     bool is_ok = bz_visited_add(&search->outcomes, print, &is_new) != NULL;
-    bz_visited_unlock(&search->outcomes, print);
     search->result->outcomes += is_ok && is_new;
     search->result->outcomes_digest += is_ok && is_new ? digest_of(print) : 0;
     return is_ok;

@@ -1,6 +1,5 @@
 #include "sim/explore/visited.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +13,6 @@
 #define CAPACITY_LAST ((size_t)1 << (sizeof(size_t) > 4 ? 27u : 15u))
 
 /* --- fingerprints ----------------------------------------------------------------------------- */
-
-/* The folded 128-bit product, as in wyhash (Wang Yi). */
-static inline uint64_t mix(uint64_t a, uint64_t b) {
-    struct bz_product product = bz_multiply(a, b);
-    return product.low ^ product.high;
-}
 
 static inline uint64_t word_at(const char *data) {
     uint64_t word;
@@ -37,23 +30,23 @@ struct bz_fingerprint bz_fingerprint_of(struct bz_fingerprint so_far, const void
     for (; next + 32 <= end; next += 32) {
         uint64_t words[4] = {word_at(next), word_at(next + 8), word_at(next + 16),
                              word_at(next + 24)};
-        high[0] = mix(high[0] ^ words[0], words[1] ^ UINT64_C(0xa0761d6478bd642f));
-        high[1] = mix(high[1] ^ words[2], words[3] ^ UINT64_C(0xe7037ed1a0b428db));
-        low[0] = mix(low[0] ^ words[1], words[2] ^ UINT64_C(0x8ebc6af09c88c6e3));
-        low[1] = mix(low[1] ^ words[3], words[0] ^ UINT64_C(0x589965cc75374cc3));
+        high[0] = bz_fold(high[0] ^ words[0], words[1] ^ UINT64_C(0xa0761d6478bd642f));
+        high[1] = bz_fold(high[1] ^ words[2], words[3] ^ UINT64_C(0xe7037ed1a0b428db));
+        low[0] = bz_fold(low[0] ^ words[1], words[2] ^ UINT64_C(0x8ebc6af09c88c6e3));
+        low[1] = bz_fold(low[1] ^ words[3], words[0] ^ UINT64_C(0x589965cc75374cc3));
     }
     for (; next < end; next += 8) {
-        high[0] = mix(high[0] ^ word_at(next), UINT64_C(0x1d8e4e27c47d124f));
-        low[0] = mix(low[0] ^ word_at(next), UINT64_C(0xeb44accab455d165));
+        high[0] = bz_fold(high[0] ^ word_at(next), UINT64_C(0x1d8e4e27c47d124f));
+        low[0] = bz_fold(low[0] ^ word_at(next), UINT64_C(0xeb44accab455d165));
     }
     return (struct bz_fingerprint){
-        .high = mix(high[0] ^ UINT64_C(0x9e3779b97f4a7c15), high[1] ^ bytes),
-        .low = mix(low[0] ^ UINT64_C(0xc2b2ae3d27d4eb4f), low[1] ^ bytes)};
+        .high = bz_fold(high[0] ^ UINT64_C(0x9e3779b97f4a7c15), high[1] ^ bytes),
+        .low = bz_fold(low[0] ^ UINT64_C(0xc2b2ae3d27d4eb4f), low[1] ^ bytes)};
 }
 
 struct bz_fingerprint bz_fingerprint_end(struct bz_fingerprint so_far, uint64_t extra) {
-    struct bz_fingerprint end = {.high = mix(so_far.high ^ extra, UINT64_C(0x2d358dccaa6c78a5)),
-                                 .low = mix(so_far.low ^ extra, UINT64_C(0x8bb84b93962eacc9))};
+    struct bz_fingerprint end = {.high = bz_fold(so_far.high ^ extra, UINT64_C(0x2d358dccaa6c78a5)),
+                                 .low = bz_fold(so_far.low ^ extra, UINT64_C(0x8bb84b93962eacc9))};
     end.low += end.low == 0;
     return end;
 }
@@ -146,21 +139,6 @@ const struct bz_visited_state *bz_visited_next(const struct bz_visited *visited,
         }
     }
     return NULL;
-}
-
-/* A locked instruction would wait for what was stored before. */
-void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
-    while (visited->is_shared &&
-           __atomic_exchange_n(&visited->parts[part_of(fingerprint)].is_locked, true,
-                               __ATOMIC_ACQUIRE)) {
-        sched_yield();
-    }
-}
-
-void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerprint) {
-    if (visited->is_shared) {
-        __atomic_store_n(&visited->parts[part_of(fingerprint)].is_locked, false, __ATOMIC_RELEASE);
-    }
 }
 
 /* The entry, or the free place for it. */

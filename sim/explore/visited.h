@@ -1,11 +1,7 @@
 /* The states that a search has visited: a hash table of 128-bit fingerprints, with open addressing.
  *
- * It lies in memory that child processes share. It has parts, by the fingerprint, and each grows by
- * itself. Processes that use it at the same time (is_shared) lock the part of a fingerprint:
- *
- *     bz_visited_lock(visited, fingerprint)
- *     state = bz_visited_add(visited, fingerprint, &is_new)     and what is done with *state
- *     bz_visited_unlock(visited, fingerprint)
+ * It lies in memory that a child process shares with its parent. It has parts, by the fingerprint,
+ * and each grows by itself.
  *
  * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
  * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
@@ -31,7 +27,6 @@ struct bz_visited_state {
 #define BZ_VISITED_PARTS 256u
 
 struct bz_visited_part {
-    bool is_locked;
     size_t capacity; /* a power of two */
     size_t count;
 };
@@ -41,7 +36,6 @@ struct bz_visited {
     struct bz_visited_state *states; /* places: `capacity_max` of each part, most of them unused */
     size_t capacity_max;             /* of a part */
     bool is_full;                    /* no place was left for a state */
-    bool is_shared;                  /* several processes use it, and lock its parts */
 };
 
 /* Where an iteration is. */
@@ -79,9 +73,6 @@ uint64_t bz_visited_count(const struct bz_visited *visited);
 /* The next of its entries, which come in no order, from a zeroed place on; NULL after the last. */
 const struct bz_visited_state *bz_visited_next(const struct bz_visited *visited,
                                                struct bz_visited_place *place);
-
-void bz_visited_lock(struct bz_visited *visited, struct bz_fingerprint fingerprint);
-void bz_visited_unlock(struct bz_visited *visited, struct bz_fingerprint fingerprint);
 
 /* The entry; NULL if there is none. Valid until the next bz_visited_add(). O(1). */
 struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,

@@ -47,7 +47,7 @@ OUTSIDE = {
 CAMPAIGNS = (
     "all",
     "explore handoff --variant buzzer --max-cancels 2 --max-states 100",
-    "explore contended --variant buzzer --primitive lock --order any --max-cancels 1 --jobs 2",
+    "explore contended --variant buzzer --primitive lock --order any --max-cancels 1",
     "contended --variant buzzer --primitive semaphore --order any --runs 1 --max-steps 9999999 "
     "--set cancels=0 --set workers=600 --set rounds=1000",
 )

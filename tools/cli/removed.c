@@ -7,7 +7,8 @@
 #include "tools/cli/cli.h"
 
 const struct bz_gone bz_gone[] = {
-    {"explore", "shard", NULL, "use '--jobs N' for the cores of one machine"},
+    {"explore", "jobs", NULL, "a search takes one core; other settings can be searched beside it"},
+    {"explore", "shard", NULL, "a search is one process; other settings can be searched beside it"},
     {"explore", "max-disk", NULL,
      "raise '--max-memory'; with '--out DIR', '--resume DIR' continues a search that reached it"},
     {"explore", "reduce", "sleep", "leave it out; 'all' has every reduction that pays"},

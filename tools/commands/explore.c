@@ -101,9 +101,6 @@ static const struct bz_option options[] = {
      "Reductions: all, none, or a list of snapshots, states, queue, symmetry, yields, separated by "
      "commas (default all)",
      BZ_OPTION_PARSED, .is_stored = true, .parse = parse_reductions},
-    {"jobs", "N",
-     "Number of worker processes of the sweep; it does not change the findings (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct explore, config.jobs), .least = 1, .most = BZ_JOBS_MAX},
     {"keep-going", NULL, "Continue after a violation", BZ_OPTION_FLAG,
      offsetof(struct explore, config.keep_going), .is_stored = true},
     {"out", "DIR", "Write a trace of each finding and a checkpoint to DIR", BZ_OPTION_TEXT,
@@ -358,7 +355,6 @@ static int prepare(struct explore *explore, struct bz_program *program) {
                                                          .delays_max = config->delays_max,
                                                          .reductions = config->reductions,
                                                          .keep_going = config->keep_going,
-                                                         .jobs = config->jobs,
                                                          .states_max = config->states_max};
     uint32_t count = bz_plugins_files(program->scenario, program->variant, files);
     bz_explore_checkpoint_set_code(&explore->checkpoint, files, count);
@@ -405,12 +401,10 @@ static int resume(struct explore *explore, struct bz_program *program) {
         return code;
     }
     *program = from->program;
-    from->jobs = config->jobs != 0 ? config->jobs : from->jobs;
     from->states_max = config->states_max != 0 ? config->states_max : from->states_max;
     config->delays_max = from->delays_max;
     config->reductions = from->reductions;
     config->keep_going = from->keep_going;
-    config->jobs = from->jobs;
     config->states_max = from->states_max;
     config->from = from;
     explore->out = explore->file.folder;

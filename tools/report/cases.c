@@ -301,9 +301,7 @@ void bz_cases_of_explore(struct bz_outcome *outcome, const struct bz_explore_rep
     bz_outcome_property(outcome, "states", "%" PRIu64, result->states);
     bz_outcome_property(outcome, "transitions", "%" PRIu64, result->transitions_total);
     bz_outcome_property(outcome, "outcomes", "%" PRIu64, result->outcomes);
-    if (result->has_schedules) {
-        bz_outcome_property(outcome, "schedules", "%" PRIu64, result->schedules);
-    }
+    bz_outcome_property(outcome, "schedules", "%" PRIu64, result->schedules);
     bz_explore_report_print_conclusion(open_capture(&capture), report);
     end_capture(&capture, &why);
     end_whole(whole, bz_outcome_text(&why), report->exit_code);

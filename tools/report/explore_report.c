@@ -37,12 +37,11 @@ static void add_count(struct bz_text *line, uint64_t count, const char *what, co
     }
 }
 
-/* If they were counted. */
 static void add_schedules(struct bz_text *line, const struct bz_explore_result *result,
                           const char *after) {
-    if (result->has_schedules && result->schedules == 0) {
+    if (result->schedules == 0) {
         bz_text_add(line, "no schedule ends, ");
-    } else if (result->has_schedules) {
+    } else {
         add_count(line, result->schedules, "schedule", after);
     }
 }
@@ -54,11 +53,9 @@ void bz_explore_report_print_round(const struct bz_explore_result *result, bool 
     if (result->outcomes > 0) { /* else of whole runs */
         add_count(&line, result->states, "state", ", ");
         add_count(&line, result->transitions, "transition", ", ");
-        add_count(&line, result->outcomes, "outcome", result->has_schedules ? ", " : "");
+        add_count(&line, result->outcomes, "outcome", ", ");
     }
-    if (result->has_schedules) {
-        bz_text_add(&line, "search depth %u", result->depth);
-    }
+    bz_text_add(&line, "search depth %u", result->depth);
     put_line(stdout, &line);
     fflush(stdout);
 }
@@ -310,13 +307,13 @@ struct bz_json *bz_explore_report_json(const struct bz_explore_report *report) {
     bz_json_add_program(root, report->program);
     add_proved(root, result);
     bz_json_add_string(root, "end", ends[result->end]);
-    bz_json_add_known(root, "schedules", result->has_schedules, result->schedules);
+    bz_json_add_number(root, "schedules", result->schedules);
     bz_json_add_number(root, "states", result->states);
     bz_json_add_number(root, "transitions", result->transitions);
     bz_json_add_number(root, "transitions_total", result->transitions_total);
     bz_json_add_number(root, "outcomes", result->outcomes);
     bz_json_add_digest(root, "outcomes_digest", result->outcomes_digest);
-    bz_json_add_known(root, "depth", result->has_schedules, result->depth);
+    bz_json_add_number(root, "depth", result->depth);
     bz_json_add_string(root, "sampled_draw", result->sampled_draw);
     bz_json_add_bool(root, "out_of_steps", result->is_out_of_steps);
     bz_json_add_bool(root, "loops", result->has_cycles);

@@ -1,12 +1,8 @@
 /* A search that is stopped, written, read and continued ends as one that was never stopped,
  * wherever it was stopped; and what is not whole is refused. */
 #include <criterion/criterion.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "scenarios/tests/explore/explored.h"
@@ -25,10 +21,8 @@ static struct bz_explore_result parts; /* of one that was stopped */
 struct session {
     struct bz_explore_checkpoint checkpoint;
     FILE *file;
-    uint32_t polls_before; /* the first pause */
     uint32_t pauses_left;
-    uint32_t kept;     /* times */
-    uint32_t kept_max; /* then it stops */
+    uint32_t kept; /* times */
 };
 
 /* Says so once: whoever asks must remember it. */
@@ -81,9 +75,8 @@ static void expect_same(const struct bz_explore_result *one, const struct bz_exp
     cr_assert_eq(one->states, other->states, "%s", what);
     cr_assert_eq(one->transitions, other->transitions, "%s", what);
     cr_assert_eq(one->transitions_total, other->transitions_total, "%s", what);
-    cr_assert_eq(one->has_schedules, other->has_schedules, "%s", what);
-    cr_assert(one->schedules == other->schedules || !one->has_schedules, "%s", what);
-    cr_assert(one->depth == other->depth || !one->has_schedules, "%s", what);
+    cr_assert_eq(one->schedules, other->schedules, "%s", what);
+    cr_assert_eq(one->depth, other->depth, "%s", what);
     cr_assert_eq(one->outcomes, other->outcomes, "%s", what);
     cr_assert_eq(one->outcomes_digest, other->outcomes_digest, "%s", what);
     cr_assert_eq(one->violations_digest, other->violations_digest, "%s", what);
@@ -141,7 +134,6 @@ static void compare(const char *scenario, const struct bz_variant *variant, cons
     struct bz_program program = tst_explored_program(tst_scenario(scenario), variant, small);
     program.cancels_max = 1;
     struct bz_explore_config config = config_of(&program, more.reductions);
-    config.jobs = more.jobs;
     config.keep_going = more.keep_going;
     cr_assert(bz_explore(&config, &whole));
     whole.sampled_draw = NULL;
@@ -174,23 +166,15 @@ Test(explore_checkpoint, every_reduction_is_continued) {
             (struct bz_explore_config){.reductions = BZ_REDUCE_ALL & ~BZ_REDUCE_SYMMETRY});
 }
 
-Test(explore_checkpoint, a_team_is_continued_by_a_team) {
-    for (uint32_t jobs = 2; jobs <= 3; jobs++) {
-        compare("contended", &bz_variant_buzzer, NULL,
-                (struct bz_explore_config){.reductions = BZ_REDUCE_ALL, .jobs = jobs});
-    }
-}
-
 Test(explore_checkpoint, what_fails_is_found_all_the_same) {
     static const char *const names[] = {"zoo/lock-woken-cancel", "zoo/sem-barge",
                                         "zoo/sem-woken-cancel"};
     for (size_t index = 0; index < sizeof names / sizeof names[0]; index++) {
         const struct bz_variant *variant = bz_catalog_variant(&tst_catalog, names[index]);
         const struct bz_fault *fault = variant->fault;
-        for (uint32_t manner = 0; manner < 4; manner++) {
+        for (uint32_t manner = 0; manner < 2; manner++) {
             struct bz_explore_config config = {.reductions = BZ_REDUCE_ALL,
-                                               .keep_going = manner % 2 != 0,
-                                               .jobs = manner < 2 ? 1 : 2};
+                                               .keep_going = manner == 1};
             compare(fault->scenario, variant, fault->settings, config);
         }
     }
@@ -202,11 +186,10 @@ Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
         tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
     program.cancels_max = 2;
     TST_NEEDS_SNAPSHOTS();
-    for (uint32_t manner = 0; manner < 3; manner++) {
+    for (uint32_t manner = 0; manner < 2; manner++) {
         struct session session = {.pauses_left = 24};
         struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
         program.contain.is_on = manner == 1;
-        config.jobs = manner == 2 ? 2 : 1;
         cr_assert(bz_explore(&config, &whole));
         begin_session(&session, &config);
         config.is_due = is_due;
@@ -216,116 +199,6 @@ Test(explore_checkpoint, a_search_with_pauses_counts_as_one_without) {
         expect_same(&parts, &whole, "contended");
         cr_assert_not(parts.can_go_on);
         (void)fclose(session.file);
-    }
-}
-
-/* Workers that do not run until a pause has begun. In memory that they share. */
-struct hold {
-    atomic_uint mask;   /* the numbers of such workers, as bits */
-    atomic_uint pauses; /* so far */
-};
-
-static struct hold *hold;
-static unsigned fork_count;    /* since the last pause */
-static unsigned pauses_before; /* the last fork */
-
-static void note_fork(void) {
-    fork_count++;
-    pauses_before = atomic_load(&hold->pauses);
-}
-
-static void hold_worker(void) {
-    const struct timespec step = {.tv_nsec = 1000000};
-    unsigned bit = 1u << (fork_count - 1);
-    bool is_held = (atomic_load(&hold->mask) & bit) != 0;
-    while ((atomic_load(&hold->mask) & bit) != 0 && atomic_load(&hold->pauses) == pauses_before) {
-        nanosleep(&step, NULL);
-    }
-    for (uint32_t steps = 0; is_held && steps < 20; steps++) { /* until the team has to stop */
-        nanosleep(&step, NULL);
-    }
-}
-
-static bool is_due_in_team(void *context) {
-    struct session *session = context;
-    if (session->polls_before > 0) {
-        session->polls_before--;
-        return false;
-    }
-    bool is_pause = is_due(context);
-    if (session->pauses_left == 0) {
-        atomic_store(&hold->mask, 0);
-    }
-    if (is_pause) {
-        fork_count = 0;
-        atomic_fetch_add(&hold->pauses, 1);
-    }
-    return is_pause;
-}
-
-static volatile sig_atomic_t stop;
-
-static void keep_and_stop(void *context, const struct bz_search *search) {
-    struct session *session = context;
-    keep(context, search);
-    stop = session->kept == session->kept_max;
-}
-
-static void never_begins_again(void *context, const char *why, bool is_sweep) {
-    (void)context;
-    cr_assert(false, "the %s begins again: %s", is_sweep ? "sweep" : "round", why);
-}
-
-/* Stops at a pause, in which these workers have not yet run, and continues from the file. */
-static void stop_in_team(struct bz_explore_config config, unsigned mask, uint32_t kept_max,
-                         struct bz_explore_result *result) {
-    struct session session = {.polls_before = 4, .pauses_left = 16, .kept_max = kept_max};
-    struct bz_explore_checkpoint from;
-    begin_session(&session, &config);
-    config.keep = keep_and_stop;
-    config.is_due = is_due_in_team;
-    config.on_begun_again = never_begins_again;
-    config.stop = &stop;
-    stop = 0;
-    fork_count = 0;
-    atomic_store(&hold->mask, mask);
-    cr_assert(bz_explore(&config, result));
-    atomic_store(&hold->mask, 0);
-    if (stop == 0) { /* it ended before */
-        (void)fclose(session.file);
-        return;
-    }
-    cr_assert_eq(result->end, BZ_EXPLORE_INTERRUPTED);
-    open_file(&from, session.file);
-    stop = 0;
-    config.is_due = NULL;
-    config.from = &from;
-    cr_assert(bz_explore(&config, result));
-    bz_explore_checkpoint_close(&from);
-    (void)fclose(session.file);
-}
-
-/* The last round stops, so there is a path of a round when the team begins. */
-Test(explore_checkpoint, a_team_stops_before_a_worker_has_run) {
-    struct bz_program program =
-        tst_explored_program(tst_scenario("contended"), &bz_variant_buzzer, "workers=3");
-    TST_NEEDS_SNAPSHOTS();
-    hold = mmap(NULL, sizeof *hold, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    cr_assert(hold != MAP_FAILED && pthread_atfork(note_fork, NULL, hold_worker) == 0);
-    program.cancels_max = 2;
-    for (uint32_t jobs = 1; jobs <= 3; jobs++) {
-        const unsigned all = (1u << jobs) - 1;
-        const unsigned masks[] = {0, 1, all & ~1u, all};
-        struct bz_explore_config config = config_of(&program, BZ_REDUCE_ALL);
-        config.rounds_before_sweep = 3;
-        config.jobs = jobs;
-        cr_assert(bz_explore(&config, &whole));
-        for (size_t index = 0; index < sizeof masks / sizeof masks[0]; index++) {
-            for (uint32_t kept_max = 1; kept_max <= TST_LONG(2u, 5u); kept_max++) {
-                stop_in_team(config, masks[index], kept_max, &parts);
-                expect_same(&parts, &whole, "contended");
-            }
-        }
     }
 }
 

@@ -111,12 +111,6 @@ bool bz_printer_print(struct bz_printer *printer, const struct bz_world *world,
 
 /* --- sums ------------------------------------------------------------------------------------- */
 
-/* The folded product, as in wyhash (Wang Yi). */
-static inline uint64_t bz_fold(uint64_t a, uint64_t b) {
-    struct bz_product product = bz_multiply(a, b);
-    return product.low ^ product.high;
-}
-
 /* The count of a word: one to one, so that two words never count the same, and with all bits mixed
  * downward, because the keys spread differences upward only. No word that occurs counts 0. */
 static inline uint64_t bz_word_value(uint64_t word) {

@@ -29,4 +29,10 @@ static inline struct bz_product bz_multiply(uint64_t a, uint64_t b) {
 #endif
 }
 
+/* The folded product, as in wyhash (Wang Yi). */
+static inline uint64_t bz_fold(uint64_t a, uint64_t b) {
+    struct bz_product product = bz_multiply(a, b);
+    return product.low ^ product.high;
+}
+
 #endif

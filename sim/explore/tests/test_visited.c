@@ -86,36 +86,6 @@ Test(visited, refuses_what_does_not_fit) {
     bz_visited_fini(&visited);
 }
 
-/* Two processes add the same states: each state is new to one of them. */
-Test(visited, is_shared_by_processes) {
-    struct bz_visited visited;
-    bool is_new;
-    uint64_t *news = bz_shared_alloc(2 * sizeof *news);
-    cr_assert(news != NULL);
-    cr_assert(bz_visited_init(&visited, MANY, UINT64_MAX));
-    visited.is_shared = true;
-    pid_t child = fork();
-    cr_assert_neq(child, -1);
-    for (uint64_t number = 0; number < MANY; number++) {
-        bz_visited_lock(&visited, numbered(number));
-        struct bz_visited_state *state = bz_visited_add(&visited, numbered(number), &is_new);
-        news[child == 0] += is_new;
-        state->schedules++;
-        bz_visited_unlock(&visited, numbered(number));
-    }
-    if (child == 0) {
-        _exit(0);
-    }
-    cr_assert_eq(waitpid(child, NULL, 0), child);
-    cr_assert_eq(news[0] + news[1], MANY);
-    cr_assert_eq(bz_visited_count(&visited), MANY);
-    for (uint64_t number = 0; number < MANY; number++) {
-        cr_assert_eq(bz_visited_find(&visited, numbered(number))->schedules, 2);
-    }
-    bz_visited_fini(&visited);
-    bz_shared_free(news, 2 * sizeof *news);
-}
-
 /* Each bit counts, and so does the length. */
 Test(fingerprint, every_bit_and_the_length_count) {
     uint64_t words[13];
