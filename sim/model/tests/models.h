@@ -4,6 +4,12 @@
 
 #include "sim/model/history.h"
 
+#define MODEL(title, state, operations, ...)                                                       \
+    {                                                                                              \
+        .name = title, .state_bytes = sizeof(state), .ops = operations,                            \
+        .op_count = sizeof operations / sizeof operations[0], __VA_ARGS__                          \
+    }
+
 /* --- a semaphore; with one permit, a lock ----------------------------------------------------- */
 
 enum { ACQUIRE, RELEASE, TRY_ACQUIRE };
@@ -36,13 +42,9 @@ static const struct bz_model_op semaphore_ops[] = {
     [TRY_ACQUIRE] = {.name = "try_acquire", PERMITS},
 };
 
-static const struct bz_model semaphore_model = {.name = "semaphore",
-                                                .state_bytes = sizeof(struct semaphore_state),
-                                                .parameter_count = 1,
-                                                .ops = semaphore_ops,
-                                                .op_count = 3,
-                                                .start = semaphore_start,
-                                                .step = semaphore_step};
+static const struct bz_model semaphore_model =
+    MODEL("semaphore", struct semaphore_state, semaphore_ops, .step = semaphore_step,
+          .parameter_count = 1, .start = semaphore_start);
 
 /* The same, and a cancelled acquire has had no effect at any time. */
 static const struct bz_model_op strict_semaphore_ops[] = {
@@ -51,14 +53,9 @@ static const struct bz_model_op strict_semaphore_ops[] = {
     [TRY_ACQUIRE] = {.name = "try_acquire", PERMITS},
 };
 
-static const struct bz_model strict_semaphore_model = {.name = "strict semaphore",
-                                                       .state_bytes =
-                                                           sizeof(struct semaphore_state),
-                                                       .parameter_count = 1,
-                                                       .ops = strict_semaphore_ops,
-                                                       .op_count = 3,
-                                                       .start = semaphore_start,
-                                                       .step = semaphore_step};
+static const struct bz_model strict_semaphore_model =
+    MODEL("strict semaphore", struct semaphore_state, strict_semaphore_ops, .step = semaphore_step,
+          .parameter_count = 1, .start = semaphore_start);
 
 /* The same, and who waits is passed at most once. */
 static const struct bz_model_op barging_semaphore_ops[] = {
@@ -72,14 +69,9 @@ static const struct bz_model_op barging_semaphore_ops[] = {
     [TRY_ACQUIRE] = {.name = "try_acquire", PERMITS},
 };
 
-static const struct bz_model barging_semaphore_model = {.name = "barging semaphore",
-                                                        .state_bytes =
-                                                            sizeof(struct semaphore_state),
-                                                        .parameter_count = 1,
-                                                        .ops = barging_semaphore_ops,
-                                                        .op_count = 3,
-                                                        .start = semaphore_start,
-                                                        .step = semaphore_step};
+static const struct bz_model barging_semaphore_model =
+    MODEL("barging semaphore", struct semaphore_state, barging_semaphore_ops,
+          .step = semaphore_step, .parameter_count = 1, .start = semaphore_start);
 
 /* --- a pool of workers, of which a task gets any free one ------------------------------------- */
 
@@ -111,13 +103,9 @@ static const struct bz_model_op workers_ops[] = {
                  .arguments = {{.name = "worker", .least = 0, .most = 1}}},
 };
 
-static const struct bz_model workers_model = {.name = "workers",
-                                              .state_bytes = sizeof(int64_t),
-                                              .parameter_count = 1,
-                                              .ops = workers_ops,
-                                              .op_count = 2,
-                                              .start = workers_start,
-                                              .step = workers_step};
+static const struct bz_model workers_model =
+    MODEL("workers", int64_t, workers_ops, .step = workers_step, .parameter_count = 1,
+          .start = workers_start);
 
 /* --- a lock that knows its owner -------------------------------------------------------------- */
 
@@ -143,11 +131,8 @@ static const struct bz_model_op lock_ops[] = {
     [UNLOCK] = {.name = "unlock", OWNER},
 };
 
-static const struct bz_model lock_model = {.name = "lock",
-                                           .state_bytes = sizeof(struct lock_state),
-                                           .ops = lock_ops,
-                                           .op_count = 2,
-                                           .step = lock_step};
+static const struct bz_model lock_model =
+    MODEL("lock", struct lock_state, lock_ops, .step = lock_step);
 
 /* --- an event --------------------------------------------------------------------------------- */
 
@@ -164,11 +149,7 @@ static inline bool event_step(void *state, uint32_t op, const int64_t *arguments
 static const struct bz_model_op event_ops[] = {
     [WAIT] = {.name = "wait"}, [SET] = {.name = "set"}, [CLEAR] = {.name = "clear"}};
 
-static const struct bz_model event_model = {.name = "event",
-                                            .state_bytes = sizeof(int64_t),
-                                            .ops = event_ops,
-                                            .op_count = 3,
-                                            .step = event_step};
+static const struct bz_model event_model = MODEL("event", int64_t, event_ops, .step = event_step);
 
 /* --- a barrier for two, whose wait has two moments ---------------------------------------------
  */
@@ -205,11 +186,8 @@ static const struct bz_model_op barrier_ops[] = {
     [ARRIVE] = {.name = "arrive", .is_hidden = true},
     [GIVE_UP] = {.name = "give_up", .is_hidden = true}};
 
-static const struct bz_model barrier_model = {.name = "barrier",
-                                              .state_bytes = sizeof(struct barrier_state),
-                                              .ops = barrier_ops,
-                                              .op_count = 3,
-                                              .step = barrier_step};
+static const struct bz_model barrier_model =
+    MODEL("barrier", struct barrier_state, barrier_ops, .step = barrier_step);
 
 /* The same, and who meets may go on alone, though it need not. */
 enum { ALONE = 3 };
@@ -227,11 +205,8 @@ static const struct bz_model_op shy_ops[] = {[MEET] = {.name = "meet",
                                              [GIVE_UP] = {.name = "give_up", .is_hidden = true},
                                              [ALONE] = {.name = "alone", .is_hidden = true}};
 
-static const struct bz_model shy_model = {.name = "barrier",
-                                          .state_bytes = sizeof(struct barrier_state),
-                                          .ops = shy_ops,
-                                          .op_count = 4,
-                                          .step = shy_step};
+static const struct bz_model shy_model =
+    MODEL("barrier", struct barrier_state, shy_ops, .step = shy_step);
 
 /* --- a meter that takes one token every 4 ns, and a peek that never waits ----------------------
  */
@@ -257,13 +232,8 @@ static inline bool meter_step(void *state, uint32_t op, const int64_t *arguments
 static const struct bz_model_op meter_ops[] = {
     [POUR] = {.name = "pour", .line = 1}, [PEEK] = {.name = "peek"}};
 
-static const struct bz_model meter_model = {.name = "meter",
-                                            .state_bytes = sizeof(int64_t),
-                                            .ops = meter_ops,
-                                            .op_count = 2,
-                                            .step = meter_step,
-                                            .pass = meter_pass,
-                                            .settles_ns = 4};
+static const struct bz_model meter_model =
+    MODEL("meter", int64_t, meter_ops, .step = meter_step, .pass = meter_pass, .settles_ns = 4);
 
 /* --- a bounded queue, first in, first out ------------------------------------------------------
  */
@@ -303,11 +273,8 @@ static const struct bz_model_op queue_ops[] = {
              .arguments = {{.name = "item", .least = 0, .most = 99}}},
 };
 
-static const struct bz_model queue_model = {.name = "queue",
-                                            .state_bytes = sizeof(struct queue_state),
-                                            .ops = queue_ops,
-                                            .op_count = 2,
-                                            .step = queue_step};
+static const struct bz_model queue_model =
+    MODEL("queue", struct queue_state, queue_ops, .step = queue_step);
 
 /* --- a lock for readers and writers; readers let writers pass ----------------------------------
  */
@@ -339,11 +306,8 @@ static const struct bz_model_op rwlock_ops[] = {
     [END_WRITE] = {.name = "end_write"},
 };
 
-static const struct bz_model rwlock_model = {.name = "rwlock",
-                                             .state_bytes = sizeof(struct rwlock_state),
-                                             .ops = rwlock_ops,
-                                             .op_count = 4,
-                                             .step = rwlock_step};
+static const struct bz_model rwlock_model =
+    MODEL("rwlock", struct rwlock_state, rwlock_ops, .step = rwlock_step);
 
 /* --- a mailbox: who came first gets the next letter; a look into it may find none ----------------
  */
@@ -399,10 +363,7 @@ static const struct bz_model_op mailbox_ops[] = {
     [GO] = {.name = "go", .is_hidden = true},
     [MISS] = {.name = "miss", .is_hidden = true}};
 
-static const struct bz_model mailbox_model = {.name = "mailbox",
-                                              .state_bytes = sizeof(struct mailbox_state),
-                                              .ops = mailbox_ops,
-                                              .op_count = 6,
-                                              .step = mailbox_step};
+static const struct bz_model mailbox_model =
+    MODEL("mailbox", struct mailbox_state, mailbox_ops, .step = mailbox_step);
 
 #endif

@@ -491,14 +491,9 @@ static void table_start(void *state, const int64_t *parameters) {
 }
 
 #define DRAWN(model)                                                                               \
-    static const struct bz_model model##_model = {.name = #model,                                  \
-                                                  .state_bytes = sizeof(struct table_state),       \
-                                                  .parameter_count = 1,                            \
-                                                  .ops = model##_ops,                              \
-                                                  .op_count =                                      \
-                                                      sizeof model##_ops / sizeof model##_ops[0],  \
-                                                  .start = table_start,                            \
-                                                  .step = model##_step};
+    static const struct bz_model model##_model =                                                   \
+        MODEL(#model, struct table_state, model##_ops, .step = model##_step, .parameter_count = 1, \
+              .start = table_start);
 
 #define TABLE_ARGUMENT .argument_count = 1, .arguments = {{.name = "n", .least = 0, .most = 1}}
 
