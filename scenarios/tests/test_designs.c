@@ -12,7 +12,6 @@
 #include "scenarios/variants/variants.h"
 #include "scenarios/zoo/zoo.h"
 #include "sim/campaign/campaign.h"
-#include "sim/program/settings.h"
 
 static uint64_t run_count(void) {
     const char *text = getenv("BUZZER_DESIGN_RUNS");
@@ -50,15 +49,19 @@ static void expect_silence(const struct bz_scenario *scenario, const struct bz_v
     expect_silence_of_sizes(&program, runs);
 }
 
+static void expect_silence_in_both(const struct bz_scenario *scenario,
+                                   const struct bz_variant *design, enum bz_primitive primitive) {
+    expect_silence(scenario, design, primitive, BZ_ORDER_ANY, run_count());
+    expect_silence(scenario, design, primitive, BZ_ORDER_FIFO, run_count());
+}
+
 static void expect_silence_everywhere(const struct bz_variant *design) {
-    uint64_t runs = run_count();
     uint32_t programs = 0;
     for (const struct bz_scenario *const *next = bz_scenarios; *next != NULL; next++) {
         for (uint32_t index = 0; index < (*next)->primitive_count; index++) {
             enum bz_primitive primitive = (*next)->primitives[index];
             if (bz_variant_offers(design, primitive)) {
-                expect_silence(*next, design, primitive, BZ_ORDER_ANY, runs);
-                expect_silence(*next, design, primitive, BZ_ORDER_FIFO, runs);
+                expect_silence_in_both(*next, design, primitive);
                 programs++;
             }
         }
@@ -66,11 +69,12 @@ static void expect_silence_everywhere(const struct bz_variant *design) {
     cr_assert_lt(4, programs, "%s fits few scenarios", design->name);
 }
 
-/* Every schedule. */
+/* Every schedule, with at most one cancel. */
 static struct bz_explore_result expect_proof_of(const struct bz_scenario *scenario,
                                                 const struct bz_variant *design,
                                                 const char *settings) {
     struct bz_program program = tst_explored_program(scenario, design, settings);
+    program.cancels_max = 1;
     struct bz_explore_result result =
         tst_explore(&(struct bz_explore_config){.program = &program,
                                                 .delays_max = BZ_EXPLORE_UNBOUNDED,
@@ -88,8 +92,8 @@ static void expect_proof(const struct bz_variant *design) {
     if (!bz_snapshot_is_supported() || !bz_variant_offers(design, BZ_PRIMITIVE_SEMAPHORE)) {
         return;
     }
-    struct bz_explore_result result = expect_proof_of(
-        &bz_scenario_contended, design, "permits=1,workers=3,rounds=1,patience=2,max-cancels=1");
+    struct bz_explore_result result =
+        expect_proof_of(&bz_scenario_contended, design, "permits=1,workers=3,rounds=1,patience=2");
     cr_assert_eq(result.liveness, BZ_LIVENESS_ENDS, "%s: %s %s", design->name,
                  bz_liveness_name(result.liveness), result.liveness_text);
 }
@@ -135,10 +139,7 @@ Test(designs, select) {
     struct bz_variant design = bz_variant_select;
     design.name = "faultless_select";
     design.modelled = &bz_zoo_ops_faultless_select;
-    expect_silence(tst_scenario("model"), &design, BZ_PRIMITIVE_MODELLED, BZ_ORDER_ANY,
-                   run_count());
-    expect_silence(tst_scenario("model"), &design, BZ_PRIMITIVE_MODELLED, BZ_ORDER_FIFO,
-                   run_count());
+    expect_silence_in_both(&bz_scenario_model, &design, BZ_PRIMITIVE_MODELLED);
 }
 
 /* Those of zoo/resource_pool.c. */
@@ -155,23 +156,14 @@ Test(designs, resource_pools) {
          .resource_pool = &bz_zoo_ops_faultless_waiting},
     };
     for (unsigned index = 0; index < sizeof pools / sizeof pools[0]; index++) {
-        for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
-            expect_silence(tst_scenario("resource-pool"), &pools[index], BZ_PRIMITIVE_RESOURCE_POOL,
-                           (enum bz_order)order, run_count());
-        }
-        expect_proof(&pools[index]);
+        expect_silence_in_both(&bz_scenario_resource_pool, &pools[index],
+                               BZ_PRIMITIVE_RESOURCE_POOL);
     }
 }
 
 /* Time passes between two calls of a task whose cancel was requested: the model is followed. */
 Test(designs, a_timer_moves_the_clock_between_calls) {
-    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
-        char error[256];
-        struct bz_program program =
-            tst_program(tst_scenario("model"), &design_timer, (enum bz_order)order);
-        cr_assert(bz_program_set_list(&program, "tasks=5,capacity=2,pause=2", error, sizeof error));
-        tst_expect_silence(&program, 3000);
-    }
+    tst_expect_silence_with(&bz_scenario_model, &design_timer, "tasks=5,capacity=2,pause=2", 3000);
 }
 
 /* Each fault of the design above, in every scenario that has its primitive and that it can harm:
@@ -181,16 +173,11 @@ static void expect_finding_at(const struct bz_variant *faulty, const char *scena
     for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
         struct bz_program program =
             tst_program(tst_scenario(scenario), faulty, (enum bz_order)order);
-        char error[BZ_ERROR_BYTES];
         program.strategy = &bz_strategy_portfolio;
         bz_program_use(&program, primitive);
-        cr_assert(settings == NULL || bz_program_set_list(&program, settings, error, sizeof error),
-                  "%s", error);
+        tst_set(&program, settings);
         cr_assert(bz_program_measure(&program));
-        struct tst_seeds result = tst_run_seeds(&program, 3000);
-        cr_assert_not_null((void *)result.violation.oracle, "%s on %s, %s, order %s", scenario,
-                           faulty->name, bz_primitive_name(primitive),
-                           bz_order_name((enum bz_order)order));
+        struct tst_seeds result = tst_expect_found(&program, 3000, NULL);
         cr_assert_str_neq((char *)result.violation.oracle, (char *)"crash");
     }
 }
@@ -227,18 +214,11 @@ Test(designs, faults_of_waits_that_cannot_be_cancelled_are_found) {
 
 /* Answers that may be several, refusals, and what depends on who waits: the model follows. */
 static void expect_model_tells(const struct bz_variant *design, const struct bz_variant *faulty) {
-    const struct bz_scenario *scenario = tst_scenario("model");
-    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
-        struct bz_program program = tst_program(scenario, faulty, (enum bz_order)order);
-        char error[BZ_ERROR_BYTES];
-        expect_silence(scenario, design, BZ_PRIMITIVE_MODELLED, program.order, run_count());
-        cr_assert(bz_program_set_list(&program, "extras=1", error, sizeof error));
-        cr_assert_not_null((void *)tst_run_seeds(&program, 3000).violation.oracle, "%s, order %s",
-                           faulty->name, bz_order_name(program.order));
-    }
+    expect_silence_in_both(&bz_scenario_model, design, BZ_PRIMITIVE_MODELLED);
+    tst_expect_found_with(&bz_scenario_model, faulty, "extras=1", 3000, NULL);
     if (bz_snapshot_is_supported()) {
-        expect_proof_of(scenario, design,
-                        "tasks=2,operations=2,pause=0,patience=1,extras=1,max-cancels=1");
+        expect_proof_of(&bz_scenario_model, design,
+                        "tasks=2,operations=2,pause=0,patience=1,extras=1");
     }
 }
 
@@ -271,19 +251,15 @@ Test(designs, completions_in_place_are_proved) {
     static const char *const names[] = {"event", "condition", "barrier", "queue", "model"};
     for (size_t index = 0; bz_snapshot_is_supported() && index < sizeof names / sizeof names[0];
          index++) {
-        char settings[200];
-        snprintf(settings, sizeof settings, "%s,max-cancels=1", tst_small_settings(names[index]));
-        expect_proof_of(tst_scenario(names[index]), &design_inplace, settings);
+        expect_proof_of(tst_scenario(names[index]), &design_inplace,
+                        tst_small_settings(names[index]));
     }
 }
 
-/* With one cancel. */
 static void expect_small_proof(const struct bz_variant *design, const char *scenario,
                                const char *settings) {
-    char list[256];
-    snprintf(list, sizeof list, "%s,max-cancels=1", settings);
     if (bz_snapshot_is_supported()) {
-        expect_proof_of(tst_scenario(scenario), design, list);
+        expect_proof_of(tst_scenario(scenario), design, settings);
     }
 }
 
@@ -355,10 +331,7 @@ Test(designs, one_size_only) {
         one_size((struct bz_offer){.least = 1, .most = 1, .orders = 1u << BZ_QUEUE_ORDER_LIFO},
                  init_one_slot);
     variant.waives[BZ_PRIMITIVE_QUEUE] = BZ_CLAIM_FIFO;
-    struct bz_program program = tst_program(tst_scenario("queue"), &variant, BZ_ORDER_ANY);
-    for (int order = BZ_ORDER_ANY; order <= BZ_ORDER_FIFO; order++) {
-        expect_silence(program.scenario, &variant, BZ_PRIMITIVE_QUEUE, order, run_count());
-    }
+    expect_silence_in_both(&bz_scenario_queue, &variant, BZ_PRIMITIVE_QUEUE);
     expect_small_proof(&variant, "queue", tst_small_settings("queue"));
     expect_small_proof(&variant, "barrier", tst_small_settings("barrier"));
     expect_refusal("queue", &variant, "maxsize=2",
@@ -399,9 +372,7 @@ Test(designs, faults_in_one_size_are_found) {
 static void expect_queue_silence(const struct bz_variant *design) {
     static const char *const scenarios[] = {"queue", "program", "model"};
     for (size_t index = 0; index < sizeof scenarios / sizeof scenarios[0]; index++) {
-        const struct bz_scenario *scenario = tst_scenario(scenarios[index]);
-        expect_silence(scenario, design, BZ_PRIMITIVE_QUEUE, BZ_ORDER_ANY, run_count());
-        expect_silence(scenario, design, BZ_PRIMITIVE_QUEUE, BZ_ORDER_FIFO, run_count());
+        expect_silence_in_both(tst_scenario(scenarios[index]), design, BZ_PRIMITIVE_QUEUE);
     }
 }
 
@@ -428,7 +399,7 @@ Test(designs, a_rendezvous) {
 /* A wait at a condition was cancelled, and waits for the lock, where no further cancel reaches it.
  */
 Test(designs, a_cancel_before_one_that_waits) {
-    struct bz_program program = tst_program(tst_scenario("model"), &design_firm, BZ_ORDER_ANY);
+    struct bz_program program = tst_program(&bz_scenario_model, &design_firm, BZ_ORDER_ANY);
     program.strategy = &bz_strategy_portfolio;
     bz_program_use(&program, BZ_PRIMITIVE_CONDITION);
     cr_assert(bz_program_measure(&program));
@@ -438,19 +409,10 @@ Test(designs, a_cancel_before_one_that_waits) {
     bz_world_destroy(world);
 }
 
-/* With these settings, that oracle objects. */
-static void expect_oracle(const char *oracle, const struct bz_variant *design, const char *scenario,
-                          enum bz_primitive primitive, const char *settings) {
-    char error[BZ_ERROR_BYTES];
-    struct bz_program program = tst_program(tst_scenario(scenario), design, BZ_ORDER_ANY);
-    bz_program_use(&program, primitive);
-    cr_assert(bz_program_set_list(&program, settings, error, sizeof error));
-    struct tst_seeds result = tst_run_seeds(&program, 1000);
-    cr_assert_str_eq((char *)result.violation.oracle, (char *)oracle);
-}
-
-static void expect_misuse(const struct bz_variant *design, enum bz_primitive primitive) {
-    expect_oracle("misuse", design, "model", primitive, "extras=1");
+static void expect_misuse(const struct bz_variant *design, const char *settings) {
+    struct bz_program program =
+        tst_program_with(&bz_scenario_model, design, BZ_ORDER_ANY, settings);
+    (void)tst_expect_found(&program, 1000, "misuse");
 }
 
 /* Every completion is posted, and a late cancel changes nothing. */
@@ -458,8 +420,10 @@ Test(designs, a_channel_that_posts) {
     expect_queue_silence(&design_channel);
     expect_queue_proof(&design_channel);
     expect_finding(&design_channel_blocks, "model", BZ_PRIMITIVE_QUEUE);
-    expect_oracle("item-once", &design_channel_says_closed, "queue", BZ_PRIMITIVE_QUEUE,
-                  "cancel=none,maxsize=-1,shutdown=1,cancels=0");
+    struct bz_program program =
+        tst_program_with(&bz_scenario_queue, &design_channel_says_closed, BZ_ORDER_ANY,
+                         "cancel=none,maxsize=-1,shutdown=1,cancels=0");
+    (void)tst_expect_found(&program, 1000, "item-once");
     expect_finding(&design_channel_serves_last, "queue", BZ_PRIMITIVE_QUEUE);
     expect_finding(&design_channel_serves_last, "model", BZ_PRIMITIVE_QUEUE);
 }
@@ -478,9 +442,9 @@ Test(designs, a_single_consumer) {
     expect_finding(&design_single_losing, "model", BZ_PRIMITIVE_MODELLED);
     expect_queue_silence(&design_spsc);
     expect_queue_proof(&design_spsc);
-    expect_misuse(&design_single_crowded, BZ_PRIMITIVE_EVENT);
-    expect_misuse(&design_single_crowded, BZ_PRIMITIVE_QUEUE);
-    expect_misuse(&design_spsc_crowded, BZ_PRIMITIVE_QUEUE);
+    expect_misuse(&design_single_crowded, "primitive=event,extras=1");
+    expect_misuse(&design_single_crowded, "primitive=queue,extras=1");
+    expect_misuse(&design_spsc_crowded, "primitive=queue,extras=1");
 }
 
 /* An init that refuses what the variant does not say: nothing is found, and nothing is judged. */
@@ -494,7 +458,7 @@ static enum bz_status init_nothing(void *instance, struct bz_loop *loop, uint32_
 Test(designs, a_size_that_is_not_offered_has_no_verdict) {
     struct bz_variant variant = one_size((struct bz_offer){.least = 1}, init_unbounded);
     one_permits.init = init_nothing;
-    struct bz_program program = tst_program(tst_scenario("contended"), &variant, BZ_ORDER_ANY);
+    struct bz_program program = tst_program(&bz_scenario_contended, &variant, BZ_ORDER_ANY);
     struct tst_seeds result = tst_run_seeds(&program, 10);
     cr_assert_null((void *)result.violation.oracle);
     cr_assert_eq(result.out_of_steps, 10);

@@ -35,69 +35,53 @@ static const struct bz_model_op workers_model_ops[] = {
 MODEL(workers, int64_t, 1, .start = workers_start);
 
 struct workers {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    bool is_faulty;
-    uint32_t free_count;
-    int64_t free[WORKERS_MAX]; /* a stack */
+    struct base base;
+    int64_t busy; /* as bits; also one that is on its way to a client */
 };
 
 struct client_of_workers {
-    struct place place; /* first: it is found by it */
+    struct bz_waiter waiter;
     int64_t worker;
 };
 
-static enum bz_status workers_begin(struct workers *self, struct bz_loop *loop, int64_t count,
-                                    bool is_faulty) {
-    self->loop = loop;
-    self->is_faulty = is_faulty;
-    bz_list_init(&self->queue);
-    for (int64_t worker = 0; worker < count; worker++) {
-        self->free[self->free_count++] = worker;
-    }
-    return BZ_OK;
-}
-
 static void dismiss(struct workers *self, int64_t worker) {
-    struct bz_list *link;
-    while ((link = bz_list_pop_front(&self->queue)) != NULL) {
-        if (bz_future_set_result(&place_of(link)->future, 0) == BZ_OK) {
-            ((struct client_of_workers *)(void *)place_of(link))->worker = worker;
-            return;
-        }
+    struct bz_waiter *oldest = bz_deque_oldest_asleep(&self->base.queue);
+    if (oldest == NULL) {
+        self->busy &= ~(INT64_C(1) << worker);
+        return;
     }
-    self->free[self->free_count++] = worker;
+    bz_deque_remove(oldest);
+    bz_container_of(oldest, struct client_of_workers, waiter)->worker = worker;
+    (void)bz_future_set_result(&oldest->future, 0);
 }
 
 /* The fault: a worker that was handed to a client that is cancelled is offered to nobody. */
 static enum bz_status workers_call(void *instance, uint32_t op, const int64_t *arguments,
                                    int64_t *answer) {
     struct workers *self = instance;
+    int64_t free = ((INT64_C(1) << self->base.capacity) - 1) & ~self->busy;
     if (op == DISMISS) {
         dismiss(self, arguments[0]);
         return BZ_OK;
     }
-    if (self->free_count > 0) {
-        *answer = self->free[--self->free_count];
+    if (free != 0) {
+        *answer = __builtin_ctzll((unsigned long long)free);
+        self->busy |= INT64_C(1) << *answer;
         return BZ_OK;
     }
     struct client_of_workers client;
-    place_join(&self->queue, &client.place, self->loop);
-    enum bz_status status = bz_future_await(&client.place.future);
-    place_leave(&client.place);
+    enum bz_status status = bz_deque_wait(&self->base.queue, &client.waiter);
     if (status == BZ_OK) {
         *answer = client.worker;
-    } else if (place_is_woken(&client.place)) {
-        if (self->is_faulty) {
-            self->free[self->free_count++] = client.worker;
-        } else {
-            dismiss(self, client.worker);
-        }
+    } else if (bz_waiter_was_woken(&client.waiter) && self->base.is_faulty) {
+        self->busy &= ~(INT64_C(1) << client.worker);
+    } else if (bz_waiter_was_woken(&client.waiter)) {
+        dismiss(self, client.worker);
     }
     return status;
 }
 
-DESIGN_OF_MODEL(workers, workers, "a task gets any free worker");
+DESIGN_OF_MODEL(workers, "a task gets any free worker");
 
 /* --- trylock: a try may fail for no reason -----------------------------------------------------
  */
@@ -127,25 +111,14 @@ static const struct bz_model_op trylock_model_ops[] = {
 MODEL(trylock, int64_t, 0);
 
 struct trylock {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    bool is_faulty;
+    struct base base;
     bool is_held;
     bool is_promised; /* to a task that has not resumed */
     uint32_t tries;
 };
 
-static enum bz_status trylock_begin(struct trylock *self, struct bz_loop *loop, int64_t unused,
-                                    bool is_faulty) {
-    (void)unused;
-    self->loop = loop;
-    self->is_faulty = is_faulty;
-    bz_list_init(&self->queue);
-    return BZ_OK;
-}
-
 static void trylock_release(struct trylock *self) {
-    self->is_held = self->is_promised = place_wake_first(&self->queue);
+    self->is_held = self->is_promised = bz_deque_pop_and_wake(&self->base.queue);
 }
 
 /* The fault: a try takes the lock that was promised to another task. */
@@ -158,7 +131,7 @@ static enum bz_status trylock_call(void *instance, uint32_t op, const int64_t *a
         return BZ_OK;
     }
     if (op == TRY) {
-        bool is_free = !self->is_held || (self->is_faulty && self->is_promised);
+        bool is_free = !self->is_held || (self->base.is_faulty && self->is_promised);
         *answer = is_free && self->tries++ % 3 != 0;
         self->is_held |= *answer != 0;
         return BZ_OK;
@@ -167,18 +140,16 @@ static enum bz_status trylock_call(void *instance, uint32_t op, const int64_t *a
         self->is_held = true;
         return BZ_OK;
     }
-    struct place place;
-    place_join(&self->queue, &place, self->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    self->is_promised &= !place_is_woken(&place);
-    if (status != BZ_OK && place_is_woken(&place)) {
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&self->base.queue, &waiter);
+    self->is_promised &= !bz_waiter_was_woken(&waiter);
+    if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
         trylock_release(self);
     }
     return status;
 }
 
-DESIGN_OF_MODEL(trylock, trylock, "a lock whose try fails now and then");
+DESIGN_OF_MODEL(trylock, "a lock whose try fails now and then");
 
 /* --- select: the first item of any of two queues -----------------------------------------------
  */
@@ -234,37 +205,19 @@ MODEL(select, struct select_state, 0);
 
 /* Items lie in the model's own queues; who waits, waits at both. */
 struct select {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    bool is_faulty;
+    struct base base;
     int64_t turn; /* the arm that is looked into first */
     struct select_state items;
 };
 
-struct selector {
-    struct place place; /* first: it is found by it */
-    int64_t item;
-};
-
-static enum bz_status select_begin(struct select *self, struct bz_loop *loop, int64_t unused,
-                                   bool is_faulty) {
-    (void)unused;
-    self->loop = loop;
-    self->is_faulty = is_faulty;
-    bz_list_init(&self->queue);
-    return BZ_OK;
-}
-
-/* Hands an item to a waiter; false: nobody waits. */
+/* Hands an item to a waiter, in its future; false: nobody waits. */
 static bool select_hands(struct select *self, int64_t item) {
-    struct bz_list *first;
-    while ((first = bz_list_pop_front(&self->queue)) != NULL) {
-        if (bz_future_set_result(&place_of(first)->future, 0) == BZ_OK) {
-            ((struct selector *)(void *)place_of(first))->item = item;
-            return true;
-        }
+    struct bz_waiter *oldest = bz_deque_oldest_asleep(&self->base.queue);
+    if (oldest == NULL) {
+        return false;
     }
-    return false;
+    bz_deque_remove(oldest);
+    return bz_future_set_result(&oldest->future, (uint64_t)item) == BZ_OK;
 }
 
 /* The fault: the item of a cancelled waiter goes to the end of its queue. */
@@ -283,15 +236,14 @@ static enum bz_status select_call(void *instance, uint32_t op, const int64_t *ar
             return BZ_OK;
         }
     }
-    struct selector selector;
-    place_join(&self->queue, &selector.place, self->loop);
-    enum bz_status status = bz_future_await(&selector.place.future);
-    place_leave(&selector.place);
-    *answer = selector.item;
-    if (status != BZ_OK && place_is_woken(&selector.place) && !select_hands(self, selector.item)) {
-        select_step(&self->items, self->is_faulty ? PUT : PUT_BACK, &selector.item, answer);
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&self->base.queue, &waiter);
+    int64_t item = (int64_t)waiter.future.value;
+    *answer = item;
+    if (status != BZ_OK && bz_waiter_was_woken(&waiter) && !select_hands(self, item)) {
+        select_step(&self->items, self->base.is_faulty ? PUT : PUT_BACK, &item, answer);
     }
     return status;
 }
 
-DESIGN_OF_MODEL(select, select, "the first item of any of two queues");
+DESIGN_OF_MODEL(select, "the first item of any of two queues");

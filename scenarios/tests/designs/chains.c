@@ -125,31 +125,30 @@ static bool chain_locked(void *instance) {
     return last != NULL && !last->is_released;
 }
 
-PERMIT_OPS(chain, chain, .locked = chain_locked)
-static const struct bz_permit_ops linked_chain_ops = {.instance_bytes = sizeof(struct chain),
-                                                      .init = linked_chain_init,
-                                                      .acquire = chain_acquire,
-                                                      .release = chain_release,
-                                                      .locked = chain_locked};
+#define CHAIN(name, summary)                                                                       \
+    static const struct bz_permit_ops name##_ops = {.instance_bytes = sizeof(struct chain),        \
+                                                    .init = name##_init,                           \
+                                                    .acquire = chain_acquire,                      \
+                                                    .release = chain_release,                      \
+                                                    .locked = chain_locked};                       \
+    DESIGN(name,                                                                                   \
+           BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_LOCKED_EXACT,  \
+           summary, LOCK(&name##_ops))
 
-#define CHAIN_CLAIMS (BZ_CLAIM_FIFO | BZ_CLAIM_NO_PASSING | BZ_CLAIM_REFUSES_MISUSE)
-DESIGN(chain, CHAIN_CLAIMS | BZ_CLAIM_LOCKED_EXACT, "a lock whose waiters wait for each other",
-       LOCK(&chain_ops));
-DESIGN(linked_chain, CHAIN_CLAIMS | BZ_CLAIM_LOCKED_EXACT,
-       "the same; who leaves cancels what the next one waits for", LOCK(&linked_chain_ops));
+CHAIN(chain, "a lock whose waiters wait for each other");
+CHAIN(linked_chain, "the same; who leaves cancels what the next one waits for");
 
 /* --- ticket ----------------------------------------------------------------------------------- */
 
 /* Tickets below `limit` are served. Every change wakes everybody, and each looks at its own. A task
  * that leaves makes all later tickets one less. */
 struct ticket {
-    struct place place;
+    struct bz_waiter waiter;
     uint32_t number;
 };
 
 struct counter {
-    struct bz_loop *loop;
-    struct bz_list queue;
+    struct bz_deque queue;
     uint32_t next;
     uint32_t limit;
     uint32_t held;
@@ -158,9 +157,8 @@ struct counter {
 
 static enum bz_status counter_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct counter *counter = instance;
-    counter->loop = loop;
     counter->limit = permits;
-    bz_list_init(&counter->queue);
+    bz_deque_init(&counter->queue, loop);
     return BZ_OK;
 }
 
@@ -170,14 +168,14 @@ static enum bz_status bounded_counter_init(void *instance, struct bz_loop *loop,
 }
 
 static void counter_call_all(struct counter *counter) {
-    for (struct bz_list *link = counter->queue.next; link != &counter->queue; link = link->next) {
-        bz_future_set_result(&place_of(link)->future, 0); /* refused if it is done */
+    while (bz_deque_wake_oldest(&counter->queue)) {
     }
 }
 
 static void counter_give_up(struct counter *counter, uint32_t number) {
-    for (struct bz_list *link = counter->queue.next; link != &counter->queue; link = link->next) {
-        struct ticket *other = bz_container_of(place_of(link), struct ticket, place);
+    struct bz_waiter *waiter = NULL;
+    while ((waiter = bz_deque_next(&counter->queue, waiter)) != NULL) {
+        struct ticket *other = bz_container_of(waiter, struct ticket, waiter);
         other->number -= other->number > number;
     }
     counter->next--;
@@ -187,14 +185,14 @@ static void counter_give_up(struct counter *counter, uint32_t number) {
 static enum bz_status counter_acquire(void *instance) {
     struct counter *counter = instance;
     struct ticket ticket = {.number = counter->next++};
-    bz_future_init(&ticket.place.future, counter->loop);
-    bz_list_push_back(&counter->queue, &ticket.place.link);
+    bz_future_init(&ticket.waiter.future, counter->queue.loop);
+    bz_list_push_back(&counter->queue.entries, &ticket.waiter.link);
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && ticket.number >= counter->limit) {
-        bz_future_init(&ticket.place.future, counter->loop);
-        status = bz_future_await(&ticket.place.future);
+        bz_future_init(&ticket.waiter.future, counter->queue.loop);
+        status = bz_future_await(&ticket.waiter.future);
     }
-    bz_list_remove(&ticket.place.link);
+    bz_deque_remove(&ticket.waiter);
     if (status == BZ_OK) {
         counter->held++;
     } else {
@@ -222,20 +220,15 @@ static bool counter_locked(void *instance) {
 /* Its tickets that are served and have not returned are in the queue. */
 static void counter_view(void *instance, struct bz_permit_view *view) {
     const struct counter *counter = instance;
-    uint32_t queued = 0;
-    place_view(&counter->queue, view);
-    for (struct bz_list *link = counter->queue.next; link != &counter->queue; link = link->next) {
-        queued++;
-    }
-    view->level = counter->limit - (counter->next - queued);
+    bz_deque_view(&counter->queue, view);
+    view->level = counter->limit - (counter->next - view->queued);
 }
 
-PERMIT_OPS(counter, counter, .locked = counter_locked, .view = counter_view)
-static const struct bz_permit_ops bounded_counter_ops = {.instance_bytes = sizeof(struct counter),
-                                                         .init = bounded_counter_init,
-                                                         .acquire = counter_acquire,
-                                                         .release = counter_release,
-                                                         .locked = counter_locked,
-                                                         .view = counter_view};
+#define COUNTER_OPS(init_)                                                                         \
+    &(const struct bz_permit_ops) {                                                                \
+        .instance_bytes = sizeof(struct counter), .init = init_, .acquire = counter_acquire,       \
+        .release = counter_release, .locked = counter_locked, .view = counter_view                 \
+    }
 DESIGN(ticket, BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
-       "tickets, and a call that wakes everybody", ALL_PERMITS(&counter_ops, &bounded_counter_ops));
+       "tickets, and a call that wakes everybody",
+       ALL_PERMITS(COUNTER_OPS(counter_init), COUNTER_OPS(bounded_counter_init)));

@@ -72,29 +72,13 @@ static const struct bz_model_op bulkhead_model_ops[] = {
 MODEL(bulkhead, struct bulkhead_state, 1, .start = bulkhead_start);
 
 struct bulkhead {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    bool is_faulty;
-    int64_t places;
+    struct base base;
+    int64_t inside;  /* also those that are on their way in */
     uint32_t ghosts; /* in the line, as the faulty one believes */
 };
 
-static enum bz_status bulkhead_begin(struct bulkhead *self, struct bz_loop *loop, int64_t places,
-                                     bool is_faulty) {
-    self->loop = loop;
-    self->is_faulty = is_faulty;
-    self->places = places;
-    bz_list_init(&self->queue);
-    return BZ_OK;
-}
-
 static void bulkhead_exit(struct bulkhead *self) {
-    self->places += !place_wake_first(&self->queue);
-}
-
-static uint32_t bulkhead_waiting(const struct bulkhead *self) {
-    return place_count(&self->queue, BZ_FUTURE_PENDING) +
-           place_count(&self->queue, BZ_FUTURE_CANCELLED) + self->ghosts;
+    self->inside -= !bz_deque_pop_and_wake(&self->base.queue);
 }
 
 /* The fault: who is cancelled in the line counts for ever. */
@@ -107,26 +91,24 @@ static enum bz_status bulkhead_call(void *instance, uint32_t op, const int64_t *
         bulkhead_exit(self);
         return BZ_OK;
     }
-    if (self->places > 0) {
-        self->places--;
+    if (self->inside < self->base.capacity) {
+        self->inside++;
         return BZ_OK;
     }
-    if (bulkhead_waiting(self) >= BULKHEAD_QUEUE) {
+    if (bz_deque_length(&self->base.queue) + self->ghosts >= BULKHEAD_QUEUE) {
         return BZ_FULL;
     }
-    struct place place;
-    place_join(&self->queue, &place, self->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    if (status != BZ_OK && place_is_woken(&place)) {
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&self->base.queue, &waiter);
+    if (status != BZ_OK && bz_waiter_was_woken(&waiter)) {
         bulkhead_exit(self);
     } else if (status != BZ_OK) {
-        self->ghosts += self->is_faulty;
+        self->ghosts += self->base.is_faulty;
     }
     return status;
 }
 
-DESIGN_OF_MODEL(bulkhead, bulkhead, "a limit of those that run, and of those that wait");
+DESIGN_OF_MODEL(bulkhead, "a limit of those that run, and of those that wait");
 
 /* --- bell: a notify that counts rounds ---------------------------------------------------------
  */
@@ -137,40 +119,27 @@ enum { BELL_WAIT, BELL_ONE, BELL_WAITERS = 4 };
 #define bell_model bz_model_notify
 
 struct bell {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    bool is_faulty;
+    struct base base;
     bool has_permit;
 };
 
 struct bell_waiter {
-    struct place place; /* first: it is found by it */
+    struct bz_waiter waiter;
     bool is_by_all;
 };
 
-static enum bz_status bell_begin(struct bell *self, struct bz_loop *loop, int64_t unused,
-                                 bool is_faulty) {
-    (void)unused;
-    self->loop = loop;
-    self->is_faulty = is_faulty;
-    bz_list_init(&self->queue);
-    return BZ_OK;
-}
-
 static void bell_one(struct bell *self) {
-    self->has_permit |= !place_wake_first(&self->queue);
+    self->has_permit |= !bz_deque_pop_and_wake(&self->base.queue);
 }
 
 static enum bz_status bell_wait(struct bell *self) {
-    struct bell_waiter waiter = {.is_by_all = false};
+    struct bell_waiter own = {.is_by_all = false};
     if (self->has_permit) {
         self->has_permit = false;
         return BZ_OK;
     }
-    place_join(&self->queue, &waiter.place, self->loop);
-    enum bz_status status = bz_future_await(&waiter.place.future);
-    place_leave(&waiter.place);
-    if (status != BZ_OK && place_is_woken(&waiter.place) && !waiter.is_by_all) {
+    enum bz_status status = bz_deque_wait(&self->base.queue, &own.waiter);
+    if (status != BZ_OK && bz_waiter_was_woken(&own.waiter) && !own.is_by_all) {
         bell_one(self);
     }
     return status;
@@ -180,6 +149,7 @@ static enum bz_status bell_wait(struct bell *self) {
 static enum bz_status bell_call(void *instance, uint32_t op, const int64_t *arguments,
                                 int64_t *answer) {
     struct bell *self = instance;
+    struct bz_waiter *waiter = NULL;
     (void)arguments;
     (void)answer;
     if (op == BELL_WAIT) {
@@ -189,16 +159,16 @@ static enum bz_status bell_call(void *instance, uint32_t op, const int64_t *argu
         bell_one(self);
         return BZ_OK;
     }
-    self->has_permit |= self->is_faulty && bz_list_is_empty(&self->queue);
-    for (struct bz_list *link = self->queue.next; link != &self->queue; link = link->next) {
-        ((struct bell_waiter *)(void *)place_of(link))->is_by_all = true;
+    self->has_permit |= self->base.is_faulty && bz_list_is_empty(&self->base.queue.entries);
+    while ((waiter = bz_deque_next(&self->base.queue, waiter)) != NULL) {
+        bz_container_of(waiter, struct bell_waiter, waiter)->is_by_all = true;
     }
-    while (place_wake_first(&self->queue)) {
+    while (bz_deque_pop_and_wake(&self->base.queue)) {
     }
     return BZ_OK;
 }
 
-DESIGN_OF_MODEL(bell, bell, "notify_one stores a permit, notify_waiters does not");
+DESIGN_OF_MODEL(bell, "notify_one stores a permit, notify_waiters does not");
 
 /* --- broadcast: a receiver gets what is sent after it came -------------------------------------
  */
@@ -273,29 +243,17 @@ static const struct bz_model_op broadcast_model_ops[] = {
 };
 MODEL(broadcast, struct broadcast_state, 0);
 
-/* A ring of values; each receiver knows the number of the next one. */
+/* A ring of values; each receiver knows the number of the next one. All wait in one queue, and all
+ * are woken. */
 struct broadcast {
-    struct bz_loop *loop;
-    bool is_faulty;
+    struct base base;
     uint64_t sent;
     int64_t values[KEPT];
     struct {
         bool is_there;
         uint64_t next;
-        struct bz_list queue;
     } receivers[RECEIVERS_MAX];
 };
-
-static enum bz_status broadcast_begin(struct broadcast *self, struct bz_loop *loop, int64_t unused,
-                                      bool is_faulty) {
-    (void)unused;
-    self->loop = loop;
-    self->is_faulty = is_faulty;
-    for (uint32_t number = 0; number < RECEIVERS_MAX; number++) {
-        bz_list_init(&self->receivers[number].queue);
-    }
-    return BZ_OK;
-}
 
 /* The fault: a receiver begins with the last value that was sent before it came. */
 static int64_t subscribe(struct broadcast *self) {
@@ -304,7 +262,7 @@ static int64_t subscribe(struct broadcast *self) {
         number++;
     }
     self->receivers[number].is_there = true;
-    self->receivers[number].next = self->sent - (self->is_faulty && self->sent > 0);
+    self->receivers[number].next = self->sent - (self->base.is_faulty && self->sent > 0);
     return number;
 }
 
@@ -312,10 +270,8 @@ static enum bz_status broadcast_get(struct broadcast *self, int64_t number, int6
     uint64_t *next = &self->receivers[number].next;
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && *next == self->sent) {
-        struct place place;
-        place_join(&self->receivers[number].queue, &place, self->loop);
-        status = bz_future_await(&place.future);
-        place_leave(&place);
+        struct bz_waiter waiter;
+        status = bz_deque_wait(&self->base.queue, &waiter);
     }
     if (status == BZ_OK) {
         *next = self->sent - *next > KEPT ? self->sent - KEPT : *next;
@@ -338,11 +294,10 @@ static enum bz_status broadcast_call(void *instance, uint32_t op, const int64_t 
         return broadcast_get(self, arguments[0], answer);
     default: /* SEND */
         self->values[self->sent++ % KEPT] = arguments[0];
-        for (uint32_t number = 0; number < RECEIVERS_MAX; number++) {
-            (void)place_wake_first(&self->receivers[number].queue);
+        while (bz_deque_pop_and_wake(&self->base.queue)) {
         }
         return BZ_OK;
     }
 }
 
-DESIGN_OF_MODEL(broadcast, broadcast, "a receiver gets what is sent after it came");
+DESIGN_OF_MODEL(broadcast, "a receiver gets what is sent after it came");

@@ -1,79 +1,57 @@
 /* Semaphores that hand permits over by something of their own: a task for each release, one task
  * for all, a timer, a callback, a task for each acquire. */
 #include "primitives/runtime/timer.h"
-#include "scenarios/tests/designs/designs.h"
+#include "scenarios/tests/designs/semaphore.h"
 
 struct errand {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    uint32_t free;     /* promised to nobody */
-    uint32_t in_hand;  /* on their way to somebody */
-    uint32_t promised; /* to woken tasks */
-    uint32_t held;
+    struct semaphore semaphore;
+    uint32_t in_hand; /* permits on their way to somebody */
     uint32_t errands; /* tasks so far */
-    bool is_bounded;
     struct bz_handle handle;
     struct bz_timer timer;
     struct bz_future bell; /* of the clerk */
 };
 
-static enum bz_status errand_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    struct errand *self = instance;
-    self->loop = loop;
-    self->free = permits;
-    bz_list_init(&self->queue);
-    return BZ_OK;
-}
-
-static enum bz_status bounded_errand_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    ((struct errand *)instance)->is_bounded = true;
-    return errand_init(instance, loop, permits);
-}
-
 static void errand_view(void *instance, struct bz_permit_view *view) {
-    const struct errand *self = instance;
-    place_view(&self->queue, view);
-    view->level = self->free + (uint64_t)self->in_hand + self->promised;
+    semaphore_view(instance, view);
+    view->level += ((const struct errand *)instance)->in_hand;
 }
 
 /* A permit that is on its way arrives. */
 static void hand_over(struct errand *self) {
-    bool is_taken = place_wake_first(&self->queue);
+    bool is_taken = bz_deque_pop_and_wake(&self->semaphore.queue);
     self->in_hand--;
-    self->promised += is_taken;
-    self->free += !is_taken;
+    self->semaphore.promised += is_taken;
+    self->semaphore.value += !is_taken;
 }
 
-static enum bz_status errand_acquire(void *instance) {
-    struct errand *self = instance;
-    if (self->free > 0) { /* nobody waits */
-        self->free--;
-        self->held++;
-        return BZ_OK;
-    }
-    struct place place;
-    place_join(&self->queue, &place, self->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    if (place_is_woken(&place)) {
-        self->promised--;
-        self->held += status == BZ_OK;
-        if (status != BZ_OK) {
-            self->in_hand++;
-            hand_over(self);
-        }
+/* A task that was promised a permit takes it, or is cancelled and hands it over. */
+static enum bz_status take_promised(struct errand *self, enum bz_status status) {
+    self->semaphore.promised--;
+    self->semaphore.held += status == BZ_OK;
+    if (status != BZ_OK) {
+        self->in_hand++;
+        hand_over(self);
     }
     return status;
 }
 
+static enum bz_status errand_acquire(void *instance) {
+    struct errand *self = instance;
+    if (self->semaphore.value > 0) { /* nobody waits */
+        return semaphore_take(&self->semaphore);
+    }
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&self->semaphore.queue, &waiter);
+    return bz_waiter_was_woken(&waiter) ? take_promised(self, status) : status;
+}
+
 /* False: nobody holds anything. */
 static bool take_back(struct errand *self) {
-    if (self->held == 0 && self->is_bounded) {
-        return false;
-    }
-    self->held -= self->held > 0;
-    self->in_hand++;
-    return true;
+    bool is_taken = semaphore_give(&self->semaphore);
+    self->semaphore.value -= is_taken;
+    self->in_hand += is_taken;
+    return is_taken;
 }
 
 #define ERRAND_OPS(init_, acquire_, release_)                                                      \
@@ -84,14 +62,14 @@ static bool take_back(struct errand *self) {
 #define ERRAND_CLAIMS (BZ_CLAIM_FIFO | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT)
 #define ERRAND(name, summary)                                                                      \
     DESIGN(name, ERRAND_CLAIMS, summary,                                                           \
-           ALL_PERMITS(ERRAND_OPS(errand_init, errand_acquire, name##_release),                    \
-                       ERRAND_OPS(bounded_errand_init, errand_acquire, name##_release)))
+           ALL_PERMITS(ERRAND_OPS(semaphore_init, errand_acquire, name##_release),                 \
+                       ERRAND_OPS(semaphore_init_bounded, errand_acquire, name##_release)))
 
 /* --- helper ----------------------------------------------------------------------------------- */
 
 static enum bz_status run_errand(void *arg) {
     struct errand *self = arg;
-    enum bz_status status = bz_yield(self->loop);
+    enum bz_status status = bz_yield(self->semaphore.queue.loop);
     hand_over(self);
     return status;
 }
@@ -101,7 +79,8 @@ static enum bz_status helper_release(void *instance) {
     if (!take_back(self)) {
         return BZ_NOT_HELD;
     }
-    struct bz_task *task = bz_task_spawn(self->loop, "errand", ++self->errands, run_errand, self);
+    struct bz_task *task =
+        bz_task_spawn(self->semaphore.queue.loop, "errand", ++self->errands, run_errand, self);
     if (task == NULL) {
         hand_over(self);
     } else {
@@ -127,8 +106,9 @@ static enum bz_status timer_release(void *instance) {
         return BZ_NOT_HELD;
     }
     if (self->in_hand == 1) {
-        bz_timer_init(&self->timer, self->loop, on_timer);
-        if (!bz_timer_arm(&self->timer, bz_loop_now_ns(self->loop) + 2)) {
+        struct bz_loop *loop = self->semaphore.queue.loop;
+        bz_timer_init(&self->timer, loop, on_timer);
+        if (!bz_timer_arm(&self->timer, bz_loop_now_ns(loop) + 2)) {
             hand_over(self);
         }
     }
@@ -151,7 +131,8 @@ static enum bz_status callback_release(void *instance) {
     if (!take_back(self)) {
         return BZ_NOT_HELD;
     }
-    if (!self->handle.is_ready && !bz_loop_call_soon(self->loop, &self->handle, on_callback)) {
+    if (!self->handle.is_ready &&
+        !bz_loop_call_soon(self->semaphore.queue.loop, &self->handle, on_callback)) {
         hand_over(self);
     }
     return BZ_OK;
@@ -165,12 +146,13 @@ ERRAND(callback, "a callback hands the permits over");
  * rings. The task lives as long as the semaphore, and mostly sleeps. */
 static enum bz_status clerk(void *arg) {
     struct errand *self = arg;
+    struct semaphore *semaphore = &self->semaphore;
     for (;;) {
-        while (self->free > 0 && place_wake_first(&self->queue)) {
-            self->free--;
-            self->promised++;
+        while (semaphore->value > 0 && bz_deque_pop_and_wake(&semaphore->queue)) {
+            semaphore->value--;
+            semaphore->promised++;
         }
-        bz_future_init(&self->bell, self->loop);
+        bz_future_init(&self->bell, semaphore->queue.loop);
         enum bz_status status = bz_future_await(&self->bell);
         BZ_CHECK(status == BZ_OK); /* nobody else knows this task */
     }
@@ -178,45 +160,35 @@ static enum bz_status clerk(void *arg) {
 
 static enum bz_status clerk_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct errand *self = instance;
-    enum bz_status status = errand_init(instance, loop, permits);
+    enum bz_status status = semaphore_init(instance, loop, permits);
     bz_future_init(&self->bell, loop);
     return bz_task_spawn(loop, "clerk", 0, clerk, self) == NULL ? BZ_NO_MEMORY : status;
 }
 
 static enum bz_status bounded_clerk_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    ((struct errand *)instance)->is_bounded = true;
+    ((struct semaphore *)instance)->is_bounded = true;
     return clerk_init(instance, loop, permits);
 }
 
-static void ring(struct errand *self) {
+static void ring(struct semaphore *semaphore) {
+    struct errand *self = bz_container_of(semaphore, struct errand, semaphore);
     bz_future_set_result(&self->bell, 0); /* refused if somebody has rung */
 }
 
 static enum bz_status clerk_acquire(void *instance) {
-    struct errand *self = instance;
-    struct place place;
-    place_join(&self->queue, &place, self->loop);
-    ring(self);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    if (place_is_woken(&place)) {
-        self->promised--;
-        self->held += status == BZ_OK;
-        self->free += status != BZ_OK;
-        ring(self);
+    struct semaphore *semaphore = instance;
+    struct bz_waiter waiter;
+    ring(semaphore); /* it comes when this task waits */
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    if (bz_waiter_was_woken(&waiter)) {
+        status = semaphore_settle(semaphore, status);
+        ring(semaphore);
     }
     return status;
 }
 
 static enum bz_status clerk_release(void *instance) {
-    struct errand *self = instance;
-    if (self->held == 0 && self->is_bounded) {
-        return BZ_NOT_HELD;
-    }
-    self->held -= self->held > 0;
-    self->free++;
-    ring(self);
-    return BZ_OK;
+    return semaphore_release_by(instance, ring);
 }
 
 DESIGN(clerk, ERRAND_CLAIMS | BZ_CLAIM_NO_PASSING, "one task of the semaphore's own does it all",
@@ -238,8 +210,8 @@ static enum bz_status carry(void *arg) {
     enum bz_status status = errand_acquire(porter->self);
     if (status == BZ_OK) {
         porter->has_permit = true;
-        porter->self->held--;
-        porter->self->promised++;
+        porter->self->semaphore.held--;
+        porter->self->semaphore.promised++;
     }
     return status;
 }
@@ -247,21 +219,14 @@ static enum bz_status carry(void *arg) {
 static enum bz_status porter_acquire(void *instance) {
     struct errand *self = instance;
     struct porter porter = {.self = self};
-    struct bz_task *task = bz_task_spawn(self->loop, "porter", ++self->errands, carry, &porter);
+    struct bz_task *task =
+        bz_task_spawn(self->semaphore.queue.loop, "porter", ++self->errands, carry, &porter);
     if (task == NULL) {
         return BZ_NO_MEMORY;
     }
     bz_task_detach(task);
     enum bz_status status = bz_task_join(task);
-    if (porter.has_permit) {
-        self->promised--;
-        self->held += status == BZ_OK;
-        if (status != BZ_OK) {
-            self->in_hand++;
-            hand_over(self);
-        }
-    }
-    return status;
+    return porter.has_permit ? take_promised(self, status) : status;
 }
 
 static enum bz_status porter_release(void *instance) {
@@ -274,5 +239,5 @@ static enum bz_status porter_release(void *instance) {
 }
 
 DESIGN(porter, BZ_CLAIM_REFUSES_MISUSE, "a second task acquires for the caller",
-       ALL_PERMITS(ERRAND_OPS(errand_init, porter_acquire, porter_release),
-                   ERRAND_OPS(bounded_errand_init, porter_acquire, porter_release)));
+       ALL_PERMITS(ERRAND_OPS(semaphore_init, porter_acquire, porter_release),
+                   ERRAND_OPS(semaphore_init_bounded, porter_acquire, porter_release)));

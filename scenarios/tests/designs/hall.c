@@ -6,41 +6,44 @@
 
 /* A set moves the waiters to a second queue, which a callback wakes. */
 struct event {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    struct bz_list leaving;
+    struct bz_deque queue;
+    struct bz_deque leaving;
     struct bz_handle handle;
     bool is_set;
 };
 
 static enum bz_status event_init(void *instance, struct bz_loop *loop) {
     struct event *event = instance;
-    event->loop = loop;
-    bz_list_init(&event->queue);
-    bz_list_init(&event->leaving);
+    bz_deque_init(&event->queue, loop);
+    bz_deque_init(&event->leaving, loop);
     return BZ_OK;
 }
 
-static void move(struct bz_list *from, struct bz_list *to, uint32_t count) {
-    struct bz_list *link;
-    for (; count > 0 && (link = bz_list_pop_front(from)) != NULL; count--) {
-        bz_list_push_back(to, link);
-    }
+/* The oldest of the queue. */
+static void let_leave(struct event *event) {
+    bz_list_push_back(&event->leaving.entries, bz_list_pop_front(&event->queue.entries));
 }
 
 static void wake_leaving(struct bz_handle *handle) {
     struct event *event = bz_container_of(handle, struct event, handle);
-    while (place_wake_first(&event->leaving)) {
+    while (bz_deque_pop_and_wake(&event->leaving)) {
+    }
+}
+
+static void wake_leaving_soon(struct event *event) {
+    if (!event->handle.is_ready &&
+        !bz_loop_call_soon(event->queue.loop, &event->handle, wake_leaving)) {
+        wake_leaving(&event->handle);
     }
 }
 
 static void event_set(void *instance) {
     struct event *event = instance;
     event->is_set = true;
-    move(&event->queue, &event->leaving, UINT32_MAX);
-    if (!event->handle.is_ready && !bz_loop_call_soon(event->loop, &event->handle, wake_leaving)) {
-        wake_leaving(&event->handle);
+    while (!bz_list_is_empty(&event->queue.entries)) {
+        let_leave(event);
     }
+    wake_leaving_soon(event);
 }
 
 static void event_clear(void *instance) {
@@ -53,14 +56,8 @@ static bool event_is_set(void *instance) {
 
 static enum bz_status event_wait(void *instance) {
     struct event *event = instance;
-    struct place place;
-    if (event->is_set) {
-        return BZ_OK;
-    }
-    place_join(&event->queue, &place, event->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    return status;
+    struct bz_waiter waiter;
+    return event->is_set ? BZ_OK : bz_deque_wait(&event->queue, &waiter);
 }
 
 static const struct bz_event_ops event_ops = {.instance_bytes = sizeof(struct event),
@@ -76,28 +73,26 @@ static const struct bz_event_ops event_ops = {.instance_bytes = sizeof(struct ev
  * notified and is cancelled notifies another. The lock is simple and wakes everybody. */
 struct condition {
     struct event notified; /* its queues and its callback */
-    struct bz_list lock_queue;
+    struct bz_deque lock_queue;
     bool is_held;
 };
 
 struct listener {
-    struct place place;
+    struct bz_waiter waiter;
     bool is_notified;
 };
 
 static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     struct condition *condition = instance;
-    bz_list_init(&condition->lock_queue);
+    bz_deque_init(&condition->lock_queue, loop);
     return event_init(&condition->notified, loop);
 }
 
 static enum bz_status condition_acquire(void *instance) {
     struct condition *condition = instance;
     while (condition->is_held) {
-        struct place place;
-        place_join(&condition->lock_queue, &place, condition->notified.loop);
-        enum bz_status status = bz_future_await(&place.future);
-        place_leave(&place);
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&condition->lock_queue, &waiter);
         if (status != BZ_OK) {
             return status;
         }
@@ -112,7 +107,7 @@ static enum bz_status condition_release(void *instance) {
         return BZ_NOT_HELD;
     }
     condition->is_held = false;
-    while (place_wake_first(&condition->lock_queue)) {
+    while (bz_deque_pop_and_wake(&condition->lock_queue)) {
     }
     return BZ_OK;
 }
@@ -123,20 +118,17 @@ static bool condition_locked(void *instance) {
 
 static void notify(struct condition *condition, uint32_t count) {
     struct event *notified = &condition->notified;
-    for (; count > 0 && !bz_list_is_empty(&notified->queue); count--) {
-        struct place *place = place_of(notified->queue.next);
-        if (bz_future_is_done(&place->future)) {
-            count++; /* it was cancelled, and has not left yet */
-            place_leave(place);
+    struct bz_waiter *oldest;
+    while (count > 0 && (oldest = bz_deque_next(&notified->queue, NULL)) != NULL) {
+        if (bz_future_is_done(&oldest->future)) {
+            bz_deque_remove(oldest); /* it was cancelled, and has not left yet */
             continue;
         }
-        bz_container_of(place, struct listener, place)->is_notified = true;
-        move(&notified->queue, &notified->leaving, 1);
+        bz_container_of(oldest, struct listener, waiter)->is_notified = true;
+        let_leave(notified);
+        count--;
     }
-    if (!notified->handle.is_ready &&
-        !bz_loop_call_soon(notified->loop, &notified->handle, wake_leaving)) {
-        wake_leaving(&notified->handle);
-    }
+    wake_leaving_soon(notified);
 }
 
 static enum bz_status condition_notify(void *instance, uint32_t count) {
@@ -154,11 +146,9 @@ static enum bz_status condition_wait(void *instance) {
     if (!condition->is_held) {
         return BZ_NOT_HELD;
     }
-    place_join(&condition->notified.queue, &listener.place, condition->notified.loop);
     enum bz_status released = condition_release(condition);
     BZ_CHECK(released == BZ_OK);
-    enum bz_status status = bz_future_await(&listener.place.future);
-    place_leave(&listener.place);
+    enum bz_status status = bz_deque_wait(&condition->notified.queue, &listener.waiter);
     enum bz_status locked = BZ_CANCELLED;
     while ((locked = condition_acquire(condition)) != BZ_OK) {
         status = locked; /* a cancel on the way back */
@@ -182,40 +172,30 @@ static const struct bz_condition_ops condition_ops = {.instance_bytes = sizeof(s
 /* The last arrival of a round sends a helper, which counts again: somebody may have left. It lets
  * the oldest ones go and gives them their numbers. */
 struct barrier {
-    struct bz_loop *loop;
-    struct bz_list queue;
+    struct bz_deque queue;
     uint32_t parties;
     uint32_t helpers;
 };
 
 struct visitor {
-    struct place place;
+    struct bz_waiter waiter;
     uint32_t index;
 };
 
 static enum bz_status barrier_init(void *instance, struct bz_loop *loop, uint32_t parties) {
     struct barrier *barrier = instance;
-    barrier->loop = loop;
     barrier->parties = parties;
-    bz_list_init(&barrier->queue);
+    bz_deque_init(&barrier->queue, loop);
     return parties > 0 ? BZ_OK : BZ_INVALID_ARGUMENT;
 }
 
 static enum bz_status open_barrier(void *arg) {
     struct barrier *barrier = arg;
-    struct bz_list *link = barrier->queue.next;
-    while (link != &barrier->queue) { /* those who were cancelled and have not left yet */
-        struct place *place = place_of(link);
-        link = link->next;
-        if (bz_future_is_done(&place->future)) {
-            place_leave(place);
-        }
-    }
-    while (place_count(&barrier->queue, BZ_FUTURE_PENDING) >= barrier->parties) {
+    while (bz_deque_count(&barrier->queue, BZ_FUTURE_PENDING) >= barrier->parties) {
         for (uint32_t index = 0; index < barrier->parties; index++) {
-            struct place *place = place_of(bz_list_pop_front(&barrier->queue));
-            bz_container_of(place, struct visitor, place)->index = index;
-            bz_future_set_result(&place->future, 0);
+            struct bz_waiter *oldest = bz_deque_oldest_asleep(&barrier->queue);
+            bz_container_of(oldest, struct visitor, waiter)->index = index;
+            (void)bz_deque_pop_and_wake(&barrier->queue);
         }
     }
     return BZ_OK;
@@ -224,18 +204,15 @@ static enum bz_status open_barrier(void *arg) {
 static enum bz_status barrier_wait(void *instance, uint32_t *index) {
     struct barrier *barrier = instance;
     struct visitor visitor = {.index = 0};
-    place_join(&barrier->queue, &visitor.place, barrier->loop);
-    if (place_count(&barrier->queue, BZ_FUTURE_PENDING) >= barrier->parties) {
+    if (bz_deque_count(&barrier->queue, BZ_FUTURE_PENDING) + 1 >= barrier->parties) {
         struct bz_task *task =
-            bz_task_spawn(barrier->loop, "opener", ++barrier->helpers, open_barrier, barrier);
+            bz_task_spawn(barrier->queue.loop, "opener", ++barrier->helpers, open_barrier, barrier);
         if (task == NULL) {
-            place_leave(&visitor.place);
             return BZ_NO_MEMORY;
         }
         bz_task_detach(task);
     }
-    enum bz_status status = bz_future_await(&visitor.place.future);
-    place_leave(&visitor.place);
+    enum bz_status status = bz_deque_wait(&barrier->queue, &visitor.waiter);
     *index = visitor.index;
     return status;
 }
@@ -247,9 +224,8 @@ static const struct bz_barrier_ops barrier_ops = {
 
 /* A bag: a get takes an item from the middle. Whoever was woken looks again. */
 struct bag {
-    struct bz_loop *loop;
-    struct bz_list getters;
-    struct bz_list putters;
+    struct bz_deque getters;
+    struct bz_deque putters;
     uint64_t *items;
     uint32_t count;
     uint32_t capacity;
@@ -260,12 +236,11 @@ static enum bz_status bag_init(void *instance, struct bz_loop *loop, enum bz_que
                                uint32_t maxsize) {
     struct bag *bag = instance;
     (void)order; /* any will do */
-    bag->loop = loop;
     bag->bound = maxsize;
     bag->capacity = maxsize == 0 ? 4096 : maxsize;
     bag->items = bz_mem_alloc(bz_loop_mem(loop), bag->capacity * sizeof *bag->items);
-    bz_list_init(&bag->getters);
-    bz_list_init(&bag->putters);
+    bz_deque_init(&bag->getters, loop);
+    bz_deque_init(&bag->putters, loop);
     return bag->items == NULL ? BZ_NO_MEMORY : BZ_OK;
 }
 
@@ -276,7 +251,7 @@ static enum bz_status bag_try_put(void *instance, uint64_t value, int64_t priori
         return bag->bound == 0 ? BZ_NO_MEMORY : BZ_FULL;
     }
     bag->items[bag->count++] = value;
-    (void)place_wake_first(&bag->getters);
+    (void)bz_deque_pop_and_wake(&bag->getters);
     return BZ_OK;
 }
 
@@ -288,19 +263,17 @@ static enum bz_status bag_try_get(void *instance, uint64_t *value) {
     uint64_t *middle = &bag->items[bag->count / 2];
     *value = *middle;
     *middle = bag->items[--bag->count];
-    (void)place_wake_first(&bag->putters);
+    (void)bz_deque_pop_and_wake(&bag->putters);
     return BZ_OK;
 }
 
 /* Waits for a wake-up. A woken task that is cancelled wakes another if there is something. */
-static enum bz_status bag_wait(struct bag *bag, struct bz_list *queue) {
-    struct place place;
-    place_join(queue, &place, bag->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
+static enum bz_status bag_wait(struct bag *bag, struct bz_deque *queue) {
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(queue, &waiter);
     bool has_something = queue == &bag->getters ? bag->count > 0 : bag->count < bag->capacity;
-    if (status != BZ_OK && place_is_woken(&place) && has_something) {
-        (void)place_wake_first(queue);
+    if (status != BZ_OK && bz_waiter_was_woken(&waiter) && has_something) {
+        (void)bz_deque_pop_and_wake(queue);
     }
     return status;
 }

@@ -2,14 +2,13 @@
 #include "scenarios/tests/designs/designs.h"
 
 struct meeting {
-    struct bz_loop *loop;
-    struct bz_list getters;
-    struct bz_list putters;
+    struct bz_deque getters;
+    struct bz_deque putters;
 };
 
 /* A putter, with its item. A getter has its item, if it is given one, as the result it awaits. */
 struct offer {
-    struct place place;
+    struct bz_waiter waiter;
     uint64_t value;
 };
 
@@ -17,9 +16,8 @@ static enum bz_status meeting_init(void *instance, struct bz_loop *loop, enum bz
                                    uint32_t maxsize) {
     struct meeting *self = instance;
     BZ_CHECK(maxsize == BZ_QUEUE_RENDEZVOUS && order == BZ_QUEUE_ORDER_FIFO);
-    self->loop = loop;
-    bz_list_init(&self->getters);
-    bz_list_init(&self->putters);
+    bz_deque_init(&self->getters, loop);
+    bz_deque_init(&self->putters, loop);
     return BZ_OK;
 }
 
@@ -30,19 +28,12 @@ static uint64_t meeting_size(void *instance) {
 
 /* The fault: a rendezvous keeps no item. */
 static uint64_t counting_size(void *instance) {
-    struct bz_permit_view view = {0};
-    place_view(&((const struct meeting *)instance)->putters, &view);
-    return view.waiting;
+    return bz_deque_count(&((const struct meeting *)instance)->putters, BZ_FUTURE_PENDING);
 }
 
 static uint32_t meeting_queued(void *instance) {
     const struct meeting *self = instance;
-    struct bz_permit_view view = {0};
-    uint32_t queued = 0;
-    place_view(&self->getters, &view);
-    queued = view.queued;
-    place_view(&self->putters, &view);
-    return queued + view.queued;
+    return bz_deque_length(&self->getters) + bz_deque_length(&self->putters);
 }
 
 /* --- a get takes the item when it returns: for a wait that may be cancelled when it is over ------
@@ -50,42 +41,37 @@ static uint32_t meeting_queued(void *instance) {
 
 /* Takes the item of the first putter that still waits. */
 static bool take(struct meeting *self, uint64_t *value) {
-    struct bz_list *link;
-    while ((link = bz_list_pop_front(&self->putters)) != NULL) {
-        struct offer *offer = bz_container_of(place_of(link), struct offer, place);
-        if (bz_future_set_result(&offer->place.future, 0) == BZ_OK) {
-            *value = offer->value;
-            return true;
-        }
+    struct bz_waiter *oldest = bz_deque_oldest_asleep(&self->putters);
+    if (oldest == NULL) {
+        return false;
     }
-    return false;
+    *value = bz_container_of(oldest, struct offer, waiter)->value;
+    return bz_deque_pop_and_wake(&self->putters);
 }
 
 static enum bz_status meeting_put(void *instance, uint64_t value, int64_t priority) {
     struct meeting *self = instance;
     struct offer offer = {.value = value};
     (void)priority;
-    place_join(&self->putters, &offer.place, self->loop);
-    (void)place_wake_first(&self->getters);
-    enum bz_status status = bz_future_await(&offer.place.future);
-    place_leave(&offer.place);
-    return status;
+    (void)bz_deque_pop_and_wake(&self->getters); /* it resumes when this task waits */
+    return bz_deque_wait(&self->putters, &offer.waiter);
 }
 
 static enum bz_status get_by(struct meeting *self, uint64_t *value, bool passes_on) {
-    struct place place;
+    struct bz_waiter waiter;
     for (bool is_first = true; !take(self, value); is_first = false) {
-        place_join(&self->getters, &place, self->loop);
-        if (!is_first) { /* its putter has left: it keeps its place */
-            bz_list_remove(&place.link);
-            bz_list_push_front(&self->getters, &place.link);
+        bz_future_init(&waiter.future, self->getters.loop);
+        if (is_first) {
+            bz_list_push_back(&self->getters.entries, &waiter.link);
+        } else { /* its putter has left: it keeps its place */
+            bz_list_push_front(&self->getters.entries, &waiter.link);
         }
-        enum bz_status status = bz_future_await(&place.future);
-        bool was_woken = !bz_list_is_linked(&place.link);
-        place_leave(&place);
+        enum bz_status status = bz_future_await(&waiter.future);
+        bool was_woken = !bz_list_is_linked(&waiter.link);
+        bz_deque_remove(&waiter);
         if (status != BZ_OK) {
-            if (was_woken && passes_on && !bz_list_is_empty(&self->putters)) {
-                (void)place_wake_first(&self->getters);
+            if (was_woken && passes_on && !bz_list_is_empty(&self->putters.entries)) {
+                (void)bz_deque_pop_and_wake(&self->getters);
             }
             return status;
         }
@@ -116,10 +102,10 @@ static enum bz_status dropping_get(void *instance, uint64_t *value) {
 /* The fault: the item stays until its putter has resumed. */
 static enum bz_status doubling_get(void *instance, uint64_t *value) {
     struct meeting *self = instance;
-    if (!bz_list_is_empty(&self->putters)) {
-        struct offer *offer = bz_container_of(place_of(self->putters.next), struct offer, place);
-        (void)bz_future_set_result(&offer->place.future, 0);
-        *value = offer->value;
+    struct bz_waiter *oldest = bz_deque_next(&self->putters, NULL);
+    if (oldest != NULL) {
+        (void)bz_future_set_result(&oldest->future, 0);
+        *value = bz_container_of(oldest, struct offer, waiter)->value;
         return BZ_OK;
     }
     return get_by(instance, value, true);
@@ -129,38 +115,29 @@ static enum bz_status doubling_get(void *instance, uint64_t *value) {
  */
 
 static bool give(struct meeting *self, uint64_t value) {
-    struct bz_list *link;
-    while ((link = bz_list_pop_front(&self->getters)) != NULL) {
-        if (bz_future_set_result(&place_of(link)->future, value) == BZ_OK) {
-            return true;
-        }
+    struct bz_waiter *oldest = bz_deque_oldest_asleep(&self->getters);
+    if (oldest == NULL) {
+        return false;
     }
-    return false;
+    bz_deque_remove(oldest);
+    return bz_future_set_result(&oldest->future, value) == BZ_OK;
 }
 
 static enum bz_status kept_put(void *instance, uint64_t value, int64_t priority) {
     struct meeting *self = instance;
     struct offer offer = {.value = value};
     (void)priority;
-    if (give(self, value)) {
-        return BZ_OK;
-    }
-    place_join(&self->putters, &offer.place, self->loop);
-    enum bz_status status = bz_future_await(&offer.place.future);
-    place_leave(&offer.place);
-    return status;
+    return give(self, value) ? BZ_OK : bz_deque_wait(&self->putters, &offer.waiter);
 }
 
 static enum bz_status kept_get(void *instance, uint64_t *value) {
     struct meeting *self = instance;
-    struct place place;
+    struct bz_waiter waiter;
     if (take(self, value)) {
         return BZ_OK;
     }
-    place_join(&self->getters, &place, self->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    *value = place.future.value;
+    enum bz_status status = bz_deque_wait(&self->getters, &waiter);
+    *value = waiter.future.value;
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* Designs with a model of their own. DESIGN_OF_MODEL() makes a design and its faulty sibling of
- * struct TYPE, TYPE_begin(), TYPE_call() and MODEL(TYPE, ...). */
+ * struct TYPE, which begins with a struct base, TYPE_call() and MODEL(TYPE, ...). */
 #ifndef BZ_SCENARIOS_TESTS_DESIGNS_OWN_MODELS_H
 #define BZ_SCENARIOS_TESTS_DESIGNS_OWN_MODELS_H
 
@@ -8,21 +8,33 @@
 #include "scenarios/tests/designs/designs.h"
 #include "scenarios/variants/modelled.h"
 
-#define DESIGN_OF_MODEL(name, type, summary)                                                       \
-    static enum bz_status name##_init(void *instance, struct bz_loop *loop,                        \
-                                      const int64_t *parameters) {                                 \
-        return type##_begin(instance, loop, parameters[0], false);                                 \
-    }                                                                                              \
-    static enum bz_status name##_faulty_init(void *instance, struct bz_loop *loop,                 \
-                                             const int64_t *parameters) {                          \
-        return type##_begin(instance, loop, parameters[0], true);                                  \
-    }                                                                                              \
-    static const struct bz_modelled_ops name##_ops = {sizeof(struct type), &type##_model,          \
-                                                      name##_init, type##_call};                   \
-    static const struct bz_modelled_ops name##_faulty_ops = {sizeof(struct type), &type##_model,   \
-                                                             name##_faulty_init, type##_call};     \
-    DESIGN(name, 0, summary, .modelled = &name##_ops);                                             \
-    DESIGN(name##_faulty, 0, summary ", with a fault", .modelled = &name##_faulty_ops)
+struct base {
+    struct bz_deque queue;
+    int64_t capacity; /* the parameter of the model */
+    bool is_faulty;
+};
+
+static inline enum bz_status base_init(void *instance, struct bz_loop *loop,
+                                       const int64_t *parameters) {
+    struct base *base = instance;
+    bz_deque_init(&base->queue, loop);
+    base->capacity = parameters[0];
+    return BZ_OK;
+}
+
+static inline enum bz_status base_init_faulty(void *instance, struct bz_loop *loop,
+                                              const int64_t *parameters) {
+    ((struct base *)instance)->is_faulty = true;
+    return base_init(instance, loop, parameters);
+}
+
+#define DESIGN_OF_MODEL(type, summary)                                                             \
+    static const struct bz_modelled_ops type##_ops = {sizeof(struct type), &type##_model,          \
+                                                      base_init, type##_call};                     \
+    static const struct bz_modelled_ops type##_faulty_ops = {sizeof(struct type), &type##_model,   \
+                                                             base_init_faulty, type##_call};       \
+    DESIGN(type, 0, summary, .modelled = &type##_ops);                                             \
+    DESIGN(type##_faulty, 0, summary ", with a fault", .modelled = &type##_faulty_ops)
 
 #define MODEL(type, state_, count, ...)                                                            \
     static const struct bz_model type##_model = {.name = #type,                                    \

@@ -1,112 +1,55 @@
 /* Semaphores with a queue and a rule of their own for whom to wake. */
-#include "scenarios/tests/designs/designs.h"
-
-struct semaphore {
-    struct bz_loop *loop;
-    struct bz_list queue;
-    uint32_t value;
-    uint32_t promised; /* to woken tasks, where a wake-up is a grant */
-    uint32_t held;
-    bool is_bounded;
-    bool has_baton;      /* baton: somebody was woken and has not resumed */
-    struct place *seat;  /* two_stage: of the task that waits inside the door */
-    bool is_door_closed; /* two_stage: a task is inside */
-};
-
-static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    struct semaphore *self = instance;
-    self->loop = loop;
-    self->value = permits;
-    bz_list_init(&self->queue);
-    return BZ_OK;
-}
-
-static enum bz_status bounded_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    ((struct semaphore *)instance)->is_bounded = true;
-    return semaphore_init(instance, loop, permits);
-}
-
-static void semaphore_view(void *instance, struct bz_permit_view *view) {
-    const struct semaphore *self = instance;
-    place_view(&self->queue, view);
-    view->level = self->value + (uint64_t)self->promised;
-}
-
-static enum bz_status take(struct semaphore *self) {
-    self->value--;
-    self->held++;
-    return BZ_OK;
-}
-
-static bool give(struct semaphore *self) {
-    if (self->held == 0 && self->is_bounded) {
-        return false;
-    }
-    self->held -= self->held > 0;
-    self->value++;
-    return true;
-}
-
-/* A release is one more permit, and whatever the design does then. */
-#define RELEASE(name, then)                                                                        \
-    static enum bz_status name##_release(void *instance) {                                         \
-        struct semaphore *self = instance;                                                         \
-        if (!give(self)) {                                                                         \
-            return BZ_NOT_HELD;                                                                    \
-        }                                                                                          \
-        then(self);                                                                                \
-        return BZ_OK;                                                                              \
-    }
-
-#define OPS(name, init_, ...)                                                                      \
-    &(const struct bz_permit_ops) {                                                                \
-        .instance_bytes = sizeof(struct semaphore), .init = init_, .acquire = name##_acquire,      \
-        .release = name##_release, __VA_ARGS__                                                     \
-    }
-#define SEMAPHORE(name, claims, summary, ...)                                                      \
-    DESIGN(                                                                                        \
-        name, claims, summary,                                                                     \
-        ALL_PERMITS(OPS(name, semaphore_init, __VA_ARGS__), OPS(name, bounded_init, __VA_ARGS__)))
+#include "scenarios/tests/designs/semaphore.h"
+#include "scenarios/zoo/parts.h"
 
 /* --- baton ------------------------------------------------------------------------------------ */
 
 /* At most one task is woken at a time. It passes the baton on when it resumes, whether it takes a
  * permit or was cancelled. */
-static void baton_pass(struct semaphore *self) {
-    self->has_baton = self->value > 0 && place_wake_first(&self->queue);
-}
+struct baton {
+    struct semaphore semaphore;
+    bool is_on_its_way; /* somebody was woken and has not resumed */
+};
 
-static void baton_offer(struct semaphore *self) {
-    if (!self->has_baton) {
-        baton_pass(self);
-    }
+static void baton_pass(struct baton *self) {
+    self->is_on_its_way =
+        self->semaphore.value > 0 && bz_deque_pop_and_wake(&self->semaphore.queue);
 }
 
 static bool baton_locked(void *instance) {
-    const struct semaphore *self = instance;
-    return self->value == 0 || self->has_baton || place_count(&self->queue, BZ_FUTURE_PENDING) > 0;
+    const struct baton *self = instance;
+    return self->semaphore.value == 0 || self->is_on_its_way ||
+           bz_deque_count(&self->semaphore.queue, BZ_FUTURE_PENDING) > 0;
 }
 
 static enum bz_status baton_acquire(void *instance) {
-    struct semaphore *self = instance;
+    struct baton *self = instance;
     if (!baton_locked(self)) {
-        return take(self);
+        return semaphore_take(&self->semaphore);
     }
-    struct place place;
-    place_join(&self->queue, &place, self->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&self->semaphore.queue, &waiter);
     if (status == BZ_OK) {
-        (void)take(self);
+        (void)semaphore_take(&self->semaphore);
     }
-    if (place_is_woken(&place)) {
+    if (bz_waiter_was_woken(&waiter)) {
         baton_pass(self);
     }
     return status;
 }
 
-RELEASE(baton, baton_offer)
-SEMAPHORE(baton,
+static enum bz_status baton_release(void *instance) {
+    struct baton *self = instance;
+    if (!semaphore_give(&self->semaphore)) {
+        return BZ_NOT_HELD;
+    }
+    if (!self->is_on_its_way) {
+        baton_pass(self);
+    }
+    return BZ_OK;
+}
+
+SEMAPHORE(baton, baton,
           BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |
               BZ_CLAIM_NO_PASSING,
           "one task at a time is on its way, and wakes the next", .locked = baton_locked,
@@ -115,64 +58,68 @@ SEMAPHORE(baton,
 /* --- two_stage -------------------------------------------------------------------------------- */
 
 /* A queue before the door, and one task inside, which waits for a permit. */
-static void two_stage_call(struct semaphore *self) {
-    if (self->seat != NULL) {
-        bz_future_set_result(&self->seat->future, 0); /* refused if it is done */
-    }
-}
+struct two_stage {
+    struct semaphore semaphore;
+    struct bz_future *seat; /* of the task that waits inside the door */
+    bool is_door_closed;    /* a task is inside */
+};
 
-static void two_stage_open_door(struct semaphore *self) {
-    self->is_door_closed = place_wake_first(&self->queue);
-}
-
-static enum bz_status two_stage_sit(struct semaphore *self) {
+static enum bz_status two_stage_sit(struct two_stage *self) {
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && self->value == 0) {
-        struct place seat;
-        bz_future_init(&seat.future, self->loop);
+    while (status == BZ_OK && self->semaphore.value == 0) {
+        struct bz_future seat;
+        bz_future_init(&seat, self->semaphore.queue.loop);
         self->seat = &seat;
-        status = bz_future_await(&seat.future);
+        status = bz_future_await(&seat);
         self->seat = NULL;
     }
     return status;
 }
 
 static enum bz_status two_stage_acquire(void *instance) {
-    struct semaphore *self = instance;
+    struct two_stage *self = instance;
     enum bz_status status = BZ_OK;
     if (self->is_door_closed) {
-        struct place place;
-        place_join(&self->queue, &place, self->loop);
-        status = bz_future_await(&place.future);
-        place_leave(&place);
-        if (!place_is_woken(&place)) {
+        struct bz_waiter waiter;
+        status = bz_deque_wait(&self->semaphore.queue, &waiter);
+        if (!bz_waiter_was_woken(&waiter)) {
             return status;
         }
     }
     self->is_door_closed = true;
     status = status == BZ_OK ? two_stage_sit(self) : status;
     if (status == BZ_OK) {
-        (void)take(self);
+        (void)semaphore_take(&self->semaphore);
     }
-    two_stage_open_door(self);
+    self->is_door_closed = bz_deque_pop_and_wake(&self->semaphore.queue);
     return status;
 }
 
+static enum bz_status two_stage_release(void *instance) {
+    struct two_stage *self = instance;
+    if (!semaphore_give(&self->semaphore)) {
+        return BZ_NOT_HELD;
+    }
+    if (self->seat != NULL) {
+        bz_future_set_result(self->seat, 0); /* refused if it is done */
+    }
+    return BZ_OK;
+}
+
 static bool two_stage_locked(void *instance) {
-    const struct semaphore *self = instance;
-    return self->value == 0 || self->is_door_closed;
+    const struct two_stage *self = instance;
+    return self->semaphore.value == 0 || self->is_door_closed;
 }
 
 static void two_stage_view(void *instance, struct bz_permit_view *view) {
-    const struct semaphore *self = instance;
+    const struct two_stage *self = instance;
     semaphore_view(instance, view);
-    bool sits = self->seat != NULL && self->seat->future.state == BZ_FUTURE_PENDING;
+    bool sits = self->seat != NULL && self->seat->state == BZ_FUTURE_PENDING;
     view->waiting += sits;
     view->queued += sits;
 }
 
-RELEASE(two_stage, two_stage_call)
-SEMAPHORE(two_stage,
+SEMAPHORE(two_stage, two_stage,
           BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_NO_PASSING,
           "a queue for the door, then one for the permit", .locked = two_stage_locked,
           .view = two_stage_view);
@@ -183,56 +130,55 @@ SEMAPHORE(two_stage,
  * everybody. `rewaking` is asyncio's before 3.10: it wakes one, and a woken task that is cancelled
  * wakes another. */
 static void wake_everybody(struct semaphore *self) {
-    while (place_wake_first(&self->queue)) {
+    while (bz_deque_pop_and_wake(&self->queue)) {
     }
 }
 
 static void wake_one(struct semaphore *self) {
-    (void)place_wake_first(&self->queue);
+    (void)bz_deque_pop_and_wake(&self->queue);
 }
 
 static enum bz_status retry(struct semaphore *self, bool passes_on) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && self->value == 0) {
-        struct place place;
-        place_join(&self->queue, &place, self->loop);
-        status = bz_future_await(&place.future);
-        place_leave(&place);
-        if (status != BZ_OK && passes_on && place_is_woken(&place) && self->value > 0) {
+        struct bz_waiter waiter;
+        status = bz_deque_wait(&self->queue, &waiter);
+        if (status != BZ_OK && passes_on && bz_waiter_was_woken(&waiter) && self->value > 0) {
             wake_one(self);
         }
     }
-    return status == BZ_OK ? take(self) : status;
+    return status == BZ_OK ? semaphore_take(self) : status;
 }
 
 static enum bz_status barging_acquire(void *instance) {
     return retry(instance, false);
 }
 
+static enum bz_status barging_release(void *instance) {
+    return semaphore_release_by(instance, wake_everybody);
+}
+
 static enum bz_status rewaking_acquire(void *instance) {
     return retry(instance, true);
 }
 
-/* True exactly if an acquire would wait: newcomers take what is there, whoever was woken for it. */
-static bool retry_locked(void *instance) {
-    const struct semaphore *self = instance;
-    return self->value == 0;
+static enum bz_status rewaking_release(void *instance) {
+    return semaphore_release_by(instance, wake_one);
 }
 
-RELEASE(barging, wake_everybody)
-RELEASE(rewaking, wake_one)
-SEMAPHORE(barging, BZ_CLAIM_UNFAIR | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
-          "everybody is woken, and looks again", .locked = retry_locked, .view = semaphore_view);
-SEMAPHORE(rewaking, BZ_CLAIM_UNFAIR | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
-          "one is woken, and looks again", .locked = retry_locked, .view = semaphore_view);
+SEMAPHORE(barging, semaphore, BZ_CLAIM_UNFAIR | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
+          "everybody is woken, and looks again", .locked = semaphore_is_empty,
+          .view = semaphore_view);
+SEMAPHORE(rewaking, semaphore, BZ_CLAIM_UNFAIR | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE,
+          "one is woken, and looks again", .locked = semaphore_is_empty, .view = semaphore_view);
 
 /* --- lifo ------------------------------------------------------------------------------------- */
 
-static bool wake_last(struct bz_list *queue) {
-    while (!bz_list_is_empty(queue)) {
-        struct bz_list *link = queue->prev;
-        bz_list_remove(link);
-        if (bz_future_set_result(&place_of(link)->future, 0) == BZ_OK) {
+static bool wake_last(struct bz_deque *queue) {
+    while (!bz_list_is_empty(&queue->entries)) {
+        struct bz_waiter *last = bz_container_of(queue->entries.prev, struct bz_waiter, link);
+        bz_deque_remove(last);
+        if (bz_future_set_result(&last->future, 0) == BZ_OK) {
             return true;
         }
     }
@@ -250,89 +196,72 @@ static void lifo_hand_over(struct semaphore *self) {
 static enum bz_status lifo_acquire(void *instance) {
     struct semaphore *self = instance;
     if (self->value > 0) {
-        return take(self);
+        return semaphore_take(self);
     }
-    struct place place;
-    place_join(&self->queue, &place, self->loop);
-    enum bz_status status = bz_future_await(&place.future);
-    place_leave(&place);
-    if (place_is_woken(&place)) {
-        self->promised--;
-        self->value += status != BZ_OK;
-        self->held += status == BZ_OK;
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&self->queue, &waiter);
+    if (bz_waiter_was_woken(&waiter)) {
+        status = semaphore_settle(self, status);
         lifo_hand_over(self);
     }
     return status;
 }
 
-RELEASE(lifo, lifo_hand_over)
-SEMAPHORE(lifo,
+static enum bz_status lifo_release(void *instance) {
+    return semaphore_release_by(instance, lifo_hand_over);
+}
+
+SEMAPHORE(lifo, semaphore,
           BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |
               BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_UNFAIR,
-          "the last who came is the first who is served", .locked = retry_locked,
+          "the last who came is the first who is served", .locked = semaphore_is_empty,
           .view = semaphore_view);
 
 /* --- lazy ------------------------------------------------------------------------------------- */
 
 /* A task that is cancelled leaves its place in the queue, for a release to take it out, unless it
  * is the last one. So places are not on the stack; the queue and the task have one use each. */
-struct shared_place {
-    struct place place;
-    uint32_t uses;
-};
-
-static void drop(struct semaphore *self, struct place *place) {
-    struct shared_place *shared = bz_container_of(place, struct shared_place, place);
-    if (--shared->uses == 0) {
-        bz_mem_free(bz_loop_mem(self->loop), shared, sizeof *shared);
-    }
-}
-
 static void lazy_hand_over(struct semaphore *self) {
-    struct bz_list *link;
-    while (self->value > 0 && (link = bz_list_pop_front(&self->queue)) != NULL) {
-        bool is_taken = bz_future_set_result(&place_of(link)->future, 0) == BZ_OK;
+    struct bz_waiter *oldest;
+    while (self->value > 0 && (oldest = bz_deque_pop(&self->queue)) != NULL) {
+        bool is_taken = bz_future_set_result(&oldest->future, 0) == BZ_OK;
         self->value -= is_taken;
         self->promised += is_taken;
-        drop(self, place_of(link));
-    }
-}
-
-static void lazy_clear(struct semaphore *self) {
-    struct bz_list *link;
-    while ((link = bz_list_pop_front(&self->queue)) != NULL) {
-        drop(self, place_of(link));
+        bz_zoo_request_drop(self->queue.loop, oldest);
     }
 }
 
 static enum bz_status lazy_acquire(void *instance) {
     struct semaphore *self = instance;
+    struct bz_loop *loop = self->queue.loop;
     if (self->value > 0) {
-        return take(self);
+        return semaphore_take(self);
     }
-    struct shared_place *shared = bz_mem_alloc(bz_loop_mem(self->loop), sizeof *shared);
-    if (shared == NULL) {
+    struct bz_zoo_request *place = bz_zoo_request_new(loop);
+    if (place == NULL) {
         return BZ_NO_MEMORY;
     }
-    shared->uses = 2;
-    place_join(&self->queue, &shared->place, self->loop);
-    enum bz_status status = bz_future_await(&shared->place.future);
-    bool is_woken = place_is_woken(&shared->place);
-    drop(self, &shared->place);
+    enum bz_status status = bz_deque_wait_and_stay(&self->queue, &place->waiter);
+    bool is_woken = bz_waiter_was_woken(&place->waiter);
+    bz_zoo_request_drop(loop, &place->waiter);
     if (is_woken) {
-        self->promised--;
-        self->value += status != BZ_OK;
-        self->held += status == BZ_OK;
+        status = semaphore_settle(self, status);
         lazy_hand_over(self);
-    } else if (place_count(&self->queue, BZ_FUTURE_PENDING) == 0) {
-        lazy_clear(self);
+    } else if (bz_deque_count(&self->queue, BZ_FUTURE_PENDING) == 0) {
+        struct bz_waiter *left;
+        while ((left = bz_deque_pop(&self->queue)) != NULL) {
+            bz_zoo_request_drop(loop, left);
+        }
     }
     return status;
 }
 
-RELEASE(lazy, lazy_hand_over)
-SEMAPHORE(lazy,
+static enum bz_status lazy_release(void *instance) {
+    return semaphore_release_by(instance, lazy_hand_over);
+}
+
+SEMAPHORE(lazy, semaphore,
           BZ_CLAIM_FIFO | BZ_CLAIM_LOCKED_EXACT | BZ_CLAIM_REFUSES_MISUSE | BZ_CLAIM_WAKE_IS_GRANT |
               BZ_CLAIM_WORK_CONSERVING,
-          "cancelled places stay until a release comes by", .locked = retry_locked,
+          "cancelled places stay until a release comes by", .locked = semaphore_is_empty,
           .view = semaphore_view);

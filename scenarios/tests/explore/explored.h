@@ -4,13 +4,11 @@
 #define BZ_SCENARIOS_TESTS_EXPLORED_H
 
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "primitives/tests/long.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/explore/explore.h"
 #include "sim/native/snapshot.h"
-#include "sim/program/settings.h"
 
 /* Without snapshots every prefix is run again, which takes hours, and no state is recognized. */
 #define TST_NEEDS_SNAPSHOTS()                                                                      \
@@ -20,22 +18,49 @@
         }                                                                                          \
     } while (0)
 
-/* The program of a scenario on a variant, with settings "name=value,..."; NULL: the defaults. */
+/* In any order, with settings "name=value,..."; NULL: the defaults. */
 static inline struct bz_program tst_explored_program(const struct bz_scenario *scenario,
                                                      const struct bz_variant *variant,
                                                      const char *settings) {
-    struct bz_program program;
-    char error[BZ_ERROR_BYTES];
-    bz_program_init(&program, scenario, variant, &bz_strategy_random);
-    cr_assert(settings == NULL || bz_program_set_list(&program, settings, error, sizeof error),
-              "%s: %s", scenario->name, error);
-    return program;
+    return tst_program_with(scenario, variant, BZ_ORDER_ANY, settings);
 }
 
 static inline struct bz_explore_result tst_explore(const struct bz_explore_config *config) {
     static struct bz_explore_result result;
     cr_assert(bz_explore(config, &result));
     return result;
+}
+
+/* The whole of it, up to so many states, and all that it finds. */
+static inline struct bz_explore_result tst_sweep(const struct bz_program *program,
+                                                 uint32_t delays_max, uint32_t reductions,
+                                                 uint64_t states_max) {
+    return tst_explore(&(struct bz_explore_config){.program = program,
+                                                   .delays_max = delays_max,
+                                                   .reductions = reductions,
+                                                   .rounds_before_sweep = 1,
+                                                   .keep_going = true,
+                                                   .states_max = states_max});
+}
+
+/* Two sweeps have found the same, and counted the same schedules, if both count alike: `yields`
+ * leaves out schedules that differ in a number of yields alone. */
+static inline void tst_expect_same_space(const struct bz_program *program,
+                                         const struct bz_explore_result *one,
+                                         const struct bz_explore_result *other, const char *what,
+                                         uint64_t number) {
+    bool counts =
+        !one->has_cycles && ((one->reductions ^ other->reductions) & BZ_REDUCE_YIELDS) == 0;
+    bool is_same = one->violations_digest == other->violations_digest &&
+                   one->outcomes_digest == other->outcomes_digest &&
+                   (one->schedules == other->schedules || !counts);
+    cr_assert(is_same,
+              "%s on %s, %s %llu: %u against %u violation(s), %llu against %llu outcomes, %llu "
+              "against %llu schedules",
+              program->scenario->name, program->variant->name, what, (unsigned long long)number,
+              one->finding_count, other->finding_count, (unsigned long long)one->outcomes,
+              (unsigned long long)other->outcomes, (unsigned long long)one->schedules,
+              (unsigned long long)other->schedules);
 }
 
 /* Two entries of the zoo for each scenario and oracle suffice, unless there is time for all. */
