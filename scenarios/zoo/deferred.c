@@ -22,11 +22,12 @@ struct waiter {
     struct bz_waiter waiter; /* its place in the queue; no task awaits its future */
     struct bz_handle handle;
     struct bz_deferred_request *request;
+    enum bz_status status;
 };
 
-static void run_granted(struct bz_handle *handle) {
+static void run_answer(struct bz_handle *handle) {
     struct waiter *waiter = bz_container_of(handle, struct waiter, handle);
-    waiter->request->answer(waiter->request, BZ_OK);
+    waiter->request->answer(waiter->request, waiter->status);
 }
 
 /* Gives permits to the oldest waiters, whose continuations are queued. */
@@ -35,7 +36,7 @@ static void grant(struct bz_zoo_semaphore *semaphore) {
     while (semaphore->value > 0 && (oldest = bz_deque_pop(&semaphore->queue)) != NULL) {
         semaphore->value--;
         bz_zoo_call_soon(semaphore->queue.loop,
-                         &bz_container_of(oldest, struct waiter, waiter)->handle, run_granted);
+                         &bz_container_of(oldest, struct waiter, waiter)->handle, run_answer);
     }
 }
 
@@ -82,12 +83,23 @@ static void dn_34036_cancel(void *instance, struct bz_deferred_request *request)
     }
 }
 
-const struct bz_deferred_ops bz_zoo_ops_dn_34036 = {
-    .instance_bytes = sizeof(struct bz_zoo_semaphore),
-    .waiter_bytes = sizeof(struct waiter),
-    .init = bz_zoo_semaphore_init,
-    .acquire = acquire,
-    .cancel = dn_34036_cancel,
-    .release = release,
-    .queued = queued,
-};
+/* The same without the fault. */
+static void cancel(void *instance, struct bz_deferred_request *request) {
+    const struct bz_zoo_semaphore *semaphore = instance;
+    struct waiter *waiter = request->waiter;
+    if (bz_list_is_linked(&waiter->waiter.link)) {
+        bz_deque_remove(&waiter->waiter);
+        waiter->status = BZ_CANCELLED;
+        bz_zoo_call_soon(semaphore->queue.loop, &waiter->handle, run_answer);
+    }
+}
+
+#define DEFERRED(cancel_)                                                                          \
+    {                                                                                              \
+        .instance_bytes = sizeof(struct bz_zoo_semaphore), .waiter_bytes = sizeof(struct waiter),  \
+        .init = bz_zoo_semaphore_init, .acquire = acquire, .cancel = cancel_, .release = release,  \
+        .queued = queued                                                                           \
+    }
+
+const struct bz_deferred_ops bz_zoo_ops_dn_34036 = DEFERRED(dn_34036_cancel);
+const struct bz_deferred_ops bz_zoo_ops_faultless_deferred = DEFERRED(cancel);

@@ -69,14 +69,8 @@ static enum bz_status embassy_2766_acquire(void *instance) {
     if (bz_zoo_semaphore_try(semaphore)) {
         return BZ_OK;
     }
-    struct bz_waiter waiter;
-    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
-    if (status == BZ_OK) {
-        semaphore->value--; /* the fault: whatever is left, no waiter is woken for it */
-    } else if (bz_waiter_was_woken(&waiter)) {
-        embassy_2766_wake_head(semaphore);
-    }
-    return status;
+    /* The fault: with its permit it wakes no waiter, whatever is left. */
+    return bz_zoo_semaphore_wait_by(semaphore, embassy_2766_wake_head);
 }
 
 static enum bz_status embassy_2766_release(void *instance) {
@@ -126,14 +120,8 @@ static enum bz_status go_37852_acquire(void *instance) {
     if (try_beside(semaphore)) {
         return BZ_OK;
     }
-    struct bz_waiter waiter;
-    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
-    if (status == BZ_OK) {
-        semaphore->value--;
-    } else if (bz_waiter_was_woken(&waiter)) { /* the fault: another head serves no waiter */
-        go_37852_serve(semaphore);
-    }
-    return status;
+    /* The fault: a head that was not woken and is cancelled serves no waiter. */
+    return bz_zoo_semaphore_wait_by(semaphore, go_37852_serve);
 }
 
 static enum bz_status go_37852_release(void *instance) {

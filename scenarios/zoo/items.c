@@ -93,17 +93,21 @@ enum bz_status bz_zoo_items_wait_for_item(struct bz_zoo_items *queue) {
     return status;
 }
 
-enum bz_status bz_zoo_items_try_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    if (queue->is_closed || bz_zoo_items_is_full(queue)) {
-        return queue->is_closed ? BZ_CLOSED : BZ_FULL;
-    }
+enum bz_status bz_zoo_items_add(struct bz_zoo_items *queue, uint64_t value, int64_t priority) {
     enum bz_status status = bz_zoo_items_store(queue, value, priority);
     if (status == BZ_OK) {
         queue->unfinished++;
         bz_deque_wake_oldest(&queue->getters);
     }
     return status;
+}
+
+enum bz_status bz_zoo_items_try_put(void *instance, uint64_t value, int64_t priority) {
+    struct bz_zoo_items *queue = instance;
+    if (queue->is_closed || bz_zoo_items_is_full(queue)) {
+        return queue->is_closed ? BZ_CLOSED : BZ_FULL;
+    }
+    return bz_zoo_items_add(queue, value, priority);
 }
 
 enum bz_status bz_zoo_items_put(void *instance, uint64_t value, int64_t priority) {

@@ -34,6 +34,9 @@ bool bz_zoo_items_is_full(const struct bz_zoo_items *queue);
 enum bz_status bz_zoo_items_store(struct bz_zoo_items *queue, uint64_t value, int64_t priority);
 enum bz_status bz_zoo_items_store_first(struct bz_zoo_items *queue, uint64_t value);
 
+/* Stores an item that counts as unfinished, and wakes a getter. */
+enum bz_status bz_zoo_items_add(struct bz_zoo_items *queue, uint64_t value, int64_t priority);
+
 /* Takes the next item, which must exist, and wakes no waiter. */
 uint64_t bz_zoo_items_take(struct bz_zoo_items *queue);
 

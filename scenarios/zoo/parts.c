@@ -142,6 +142,18 @@ bool bz_zoo_semaphore_try(struct bz_zoo_semaphore *semaphore) {
     return is_free;
 }
 
+enum bz_status bz_zoo_semaphore_wait_by(struct bz_zoo_semaphore *semaphore,
+                                        void (*wake)(struct bz_zoo_semaphore *semaphore)) {
+    struct bz_waiter waiter;
+    enum bz_status status = bz_deque_wait(&semaphore->queue, &waiter);
+    if (status == BZ_OK) {
+        semaphore->value--;
+    } else if (bz_waiter_was_woken(&waiter)) {
+        wake(semaphore);
+    }
+    return status;
+}
+
 bool bz_zoo_semaphore_wake_all_that_fit(struct bz_zoo_semaphore *semaphore) {
     uint32_t promised = bz_deque_count(&semaphore->queue, BZ_FUTURE_RESULT);
     bool has_woken = false;

@@ -114,6 +114,11 @@ enum bz_status bz_zoo_semaphore_release_by(struct bz_zoo_semaphore *semaphore,
 /* Takes a permit if one is free and every entry of the queue is cancelled. */
 bool bz_zoo_semaphore_try(struct bz_zoo_semaphore *semaphore);
 
+/* Waits for a permit, and takes it. A woken waiter that is cancelled wakes by this function, and no
+ * other waiter does. */
+enum bz_status bz_zoo_semaphore_wait_by(struct bz_zoo_semaphore *semaphore,
+                                        void (*wake)(struct bz_zoo_semaphore *semaphore));
+
 /* Wakes as many of the oldest waiters as there are permits that no waiter was woken for yet. True
  * if it woke a waiter. */
 bool bz_zoo_semaphore_wake_all_that_fit(struct bz_zoo_semaphore *semaphore);

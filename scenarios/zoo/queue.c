@@ -22,23 +22,17 @@ const struct bz_queue_ops bz_zoo_ops_q_barge = {BZ_ZOO_QUEUE};
  * The cure: a putter that was woken looks again, and may have to wait again. */
 static enum bz_status q_overflow_put(void *instance, uint64_t value, int64_t priority) {
     struct bz_zoo_items *queue = instance;
-    if (!bz_zoo_items_is_full(queue)) {
-        return bz_zoo_items_try_put(queue, value, priority);
-    }
-    struct bz_waiter waiter;
-    enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
-    if (status != BZ_OK) {
-        if (bz_waiter_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
-            bz_deque_wake_oldest(&queue->putters);
+    if (bz_zoo_items_is_full(queue)) {
+        struct bz_waiter waiter;
+        enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
+        if (status != BZ_OK) {
+            if (bz_waiter_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
+                bz_deque_wake_oldest(&queue->putters);
+            }
+            return status;
         }
-        return status;
     }
-    status = bz_zoo_items_store(queue, value, priority); /* the fault: it may be full again */
-    if (status == BZ_OK) {
-        queue->unfinished++;
-        bz_deque_wake_oldest(&queue->getters);
-    }
-    return status;
+    return bz_zoo_items_add(queue, value, priority); /* the fault: it may be full again */
 }
 
 const struct bz_queue_ops bz_zoo_ops_q_overflow = {BZ_ZOO_QUEUE, .put = q_overflow_put};
@@ -169,6 +163,20 @@ static void drop_dead_ones(struct bz_deque *deque) {
     }
 }
 
+/* A get whose entry stays if it is cancelled. */
+static enum bz_status get_by_request(void *instance, uint64_t *value) {
+    struct bz_zoo_items *queue = instance;
+    enum bz_status status = BZ_OK;
+    while (status == BZ_OK && queue->count == 0) {
+        bool was_woken = false;
+        status = wait_by_request(&queue->getters, true, &was_woken);
+        if (status != BZ_OK && was_woken && queue->count > 0) {
+            bz_deque_wake_oldest(&queue->getters);
+        }
+    }
+    return status == BZ_OK ? bz_zoo_items_try_get(queue, value) : status;
+}
+
 /* q-deferred-set: the wake-up of a putter is scheduled, and meets a putter that was cancelled
  * meanwhile.
  *
@@ -234,19 +242,6 @@ const struct bz_queue_ops bz_zoo_ops_q_deferred_set = {BZ_ZOO_QUEUE, .put = q_de
  * queue fills the memory.
  *
  * The cure: a waiter takes its entry out whichever way it leaves. */
-static enum bz_status q_dead_getters_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    enum bz_status status = BZ_OK;
-    while (status == BZ_OK && queue->count == 0) {
-        bool was_woken = false;
-        status = wait_by_request(&queue->getters, true, &was_woken); /* the fault: it stays in */
-        if (status != BZ_OK && was_woken && queue->count > 0) {
-            bz_deque_wake_oldest(&queue->getters);
-        }
-    }
-    return status == BZ_OK ? bz_zoo_items_try_get(queue, value) : status;
-}
-
 static enum bz_status q_dead_getters_try_put(void *instance, uint64_t value, int64_t priority) {
     struct bz_zoo_items *queue = instance;
     if (bz_zoo_items_is_full(queue)) {
@@ -262,7 +257,7 @@ static enum bz_status q_dead_getters_put(void *instance, uint64_t value, int64_t
 }
 
 const struct bz_queue_ops bz_zoo_ops_q_dead_getters = {BZ_ZOO_QUEUE, .put = q_dead_getters_put,
-                                                       .get = q_dead_getters_get,
+                                                       .get = get_by_request, /* the fault */
                                                        .try_put = q_dead_getters_try_put};
 
 /* q-dead-putters: a cancelled putter leaves its entry behind, until the next get comes.
@@ -338,21 +333,8 @@ static enum bz_status nats_804_put(void *instance, uint64_t value, int64_t prior
     return status == BZ_OK ? nats_804_try_put(instance, value, priority) : status;
 }
 
-static enum bz_status nats_804_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    enum bz_status status = BZ_OK;
-    while (status == BZ_OK && queue->count == 0) {
-        bool was_woken = false;
-        status = wait_by_request(&queue->getters, true, &was_woken);
-        if (status != BZ_OK && was_woken && queue->count > 0) {
-            bz_deque_wake_oldest(&queue->getters);
-        }
-    }
-    return status == BZ_OK ? bz_zoo_items_try_get(queue, value) : status;
-}
-
 const struct bz_queue_ops bz_zoo_ops_nats_804 = {BZ_ZOO_QUEUE, .put = nats_804_put,
-                                                 .try_put = nats_804_try_put, .get = nats_804_get,
+                                                 .try_put = nats_804_try_put, .get = get_by_request,
                                                  .queued = NULL};
 
 /* --- who is woken --------------------------------------------------------------------------- */

@@ -29,10 +29,9 @@
 /* tw-recurse has no table of its own: it shows a fault of the variant `twisted`. */
 #define bz_zoo_ops_tw_recurse bz_twisted_deferred_ops
 
-/* The select of the zoo, without a fault: for scenarios/tests/designs. */
+/* Without a fault, for tests: the select, the semaphore of deferreds, the pools of resources. */
 extern const struct bz_modelled_ops bz_zoo_ops_faultless_select;
-
-/* Pools of resources without a fault, likewise. */
+extern const struct bz_deferred_ops bz_zoo_ops_faultless_deferred;
 extern const struct bz_resource_pool_ops bz_zoo_ops_faultless_hand_over;
 extern const struct bz_resource_pool_ops bz_zoo_ops_faultless_condition;
 extern const struct bz_resource_pool_ops bz_zoo_ops_faultless_waiting;
