@@ -3,7 +3,6 @@
 
 #include "scenarios/tests/seeds.h"
 #include "sim/judge/judge.h"
-#include "sim/program/settings.h"
 #include "sim/program/sizes.h"
 
 Test(catalog, scenarios_are_sorted_and_found_by_name) {

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "scenarios/tests/seeds.h"
-#include "sim/program/settings.h"
 
 #define FINDINGS 8u    /* how often each entry is found */
 #define RUNS_MAX 8000u /* in which the model must find it so often */
@@ -115,12 +114,6 @@ static size_t row_of(const struct bz_variant *entry) {
     return row;
 }
 
-static void set(struct bz_program *program, const char *settings) {
-    char error[BZ_ERROR_BYTES];
-    cr_assert(settings == NULL || bz_program_set_list(program, settings, error, sizeof error), "%s",
-              settings);
-}
-
 static char table[65536];
 
 static __attribute__((format(printf, 1, 2))) void say(const char *format, ...) {
@@ -137,7 +130,7 @@ static void judge_entry(const struct bz_variant *entry, bool is_of_found) {
     const char *why_not = row < ROW_COUNT ? rows[row].why_not : NULL;
     const char *settings = row < ROW_COUNT ? rows[row].settings : NULL;
     struct bz_program model = tst_program(&bz_scenario_model, entry, BZ_ORDER_ANY);
-    set(&model, settings);
+    tst_set(&model, settings);
     if (why_not != NULL && !is_of_found) {
         struct found found = find(&model, true, RUNS_MAX / 8);
         cr_assert_lt(found.by_model, FINDINGS, "%s is found, and listed as not", entry->name);
@@ -145,7 +138,7 @@ static void judge_entry(const struct bz_variant *entry, bool is_of_found) {
     } else if (why_not == NULL && is_of_found) {
         const struct bz_scenario *scenario = tst_scenario(entry->fault->scenario);
         struct bz_program white = tst_program(scenario, entry, BZ_ORDER_ANY);
-        set(&white, entry->fault->settings);
+        tst_set(&white, entry->fault->settings);
         struct found due = find(&white, false, RUNS_MAX);
         struct found found = find(&model, true, RUNS_MAX);
         cr_assert_eq(found.by_model, FINDINGS, "%s", entry->name);
@@ -221,7 +214,7 @@ Test(model, is_silent_in_larger_programs) {
             struct bz_program program =
                 tst_program(&bz_scenario_model, &bz_variant_buzzer, BZ_ORDER_ANY);
             program.args.primitive = bz_scenario_model.primitives[index];
-            set(&program, settings[which]);
+            tst_set(&program, settings[which]);
             if (bz_variant_offers(program.variant, program.args.primitive)) {
                 tst_expect_silence(&program, 1000);
             }
@@ -232,7 +225,7 @@ Test(model, is_silent_in_larger_programs) {
 /* A check that cannot follow is no verdict: the run counts as cut short. */
 Test(model, does_not_judge_beyond_its_limit) {
     struct bz_program program = tst_program(&bz_scenario_model, &bz_variant_buzzer, BZ_ORDER_ANY);
-    set(&program, "primitive=queue,configurations=1");
+    tst_set(&program, "primitive=queue,configurations=1");
     struct bz_world *world = bz_program_new_world(&program);
     uint64_t cut = 0;
     for (uint64_t seed = 0; seed < 1000; seed++) {

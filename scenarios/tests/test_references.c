@@ -10,7 +10,6 @@
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/variants.h"
 #include "sim/native/internal.h"
-#include "sim/program/settings.h"
 
 #define SEEDS 10000u
 #define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 20 : SEEDS / 2) /* ten times as slow there */
@@ -93,11 +92,8 @@ Test(references, twisted_has_no_other_fault) {
 
 static bool is_found(const struct bz_variant *variant, const struct bz_fault *fault,
                      enum bz_order order) {
-    struct bz_program program = tst_program(tst_scenario(fault->scenario), variant, order);
-    char error[BZ_ERROR_BYTES];
-    if (fault->settings != NULL) {
-        cr_assert(bz_program_set_list(&program, fault->settings, error, sizeof error), "%s", error);
-    }
+    struct bz_program program =
+        tst_program_with(tst_scenario(fault->scenario), variant, order, fault->settings);
     struct bz_world *world = bz_program_new_world(&program);
     bool is_found = false;
     for (uint64_t seed = 0; seed < SEEDS && !is_found; seed++) {

@@ -2,7 +2,6 @@
  * behind one is found, and a variant that does not claim to survive them has none. */
 #include "scenarios/tests/seeds.h"
 #include "scenarios/variants/variants.h"
-#include "sim/program/settings.h"
 
 #define SEEDS 2000u
 
@@ -15,14 +14,6 @@ static enum bz_status acquire(void *instance, uint64_t key) {
     return hides && status == BZ_NO_MEMORY ? BZ_OK : status;
 }
 
-static struct bz_program program_of(const char *scenario, const struct bz_variant *variant,
-                                    const char *settings) {
-    struct bz_program program = tst_program(tst_scenario(scenario), variant, BZ_ORDER_ANY);
-    char error[256];
-    cr_assert(bz_program_set_list(&program, settings, error, sizeof error), "%s", error);
-    return program;
-}
-
 static struct tst_seeds run_pool(uint32_t claims, bool is_hidden) {
     struct bz_pool_ops pool = *bz_variant_buzzer.pool;
     struct bz_variant variant = bz_variant_buzzer;
@@ -31,7 +22,8 @@ static struct tst_seeds run_pool(uint32_t claims, bool is_hidden) {
     variant.claims = claims;
     hides = is_hidden;
     refused = 0;
-    struct bz_program program = program_of("pool", &variant, "refusals=2");
+    struct bz_program program =
+        tst_program_with(&bz_scenario_pool, &variant, BZ_ORDER_ANY, "refusals=2");
     return tst_run_seeds(&program, SEEDS);
 }
 
@@ -42,8 +34,8 @@ Test(refusals, are_survived_by_what_ships) {
                                               {"taskgroup", "refusals=4,body=1,sitters=1"},
                                               {"taskgroup", "refusals=4,peers=6"}};
     for (size_t index = 0; index < sizeof programs / sizeof programs[0]; index++) {
-        struct bz_program program =
-            program_of(programs[index][0], &bz_variant_buzzer, programs[index][1]);
+        struct bz_program program = tst_program_with(
+            tst_scenario(programs[index][0]), &bz_variant_buzzer, BZ_ORDER_ANY, programs[index][1]);
         tst_expect_silence(&program, SEEDS);
     }
 }

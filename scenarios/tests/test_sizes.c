@@ -208,8 +208,7 @@ Test(sizes, what_is_set_is_not_drawn) {
     static struct bz_program other;
     struct bz_program program = program_of(&bz_scenario_contended, &bz_variant_buzzer);
     struct bz_program pinned = program;
-    char error[BZ_ERROR_BYTES];
-    cr_assert(bz_program_set_list(&pinned, "workers=4,starvation-bound=7", error, sizeof error));
+    tst_set(&pinned, "workers=4,starvation-bound=7");
     uint32_t different = 0;
     uint32_t larger = 0;
     for (uint64_t seed = 0; seed < 10000; seed++) {

@@ -4,7 +4,6 @@
 #include "scenarios/tests/line.h"
 #include "scenarios/tests/seeds.h"
 #include "sim/campaign/campaign.h"
-#include "sim/program/settings.h"
 
 #define RUNS 20000u
 #define RUNS_SILENT TST_LONG(10000u, 1000000u)
@@ -173,9 +172,8 @@ Test(tail, a_limit_of_waiters_is_respected) {
 static struct bz_campaign_result run_with(const struct bz_variant *variant, const char *settings) {
     struct bz_program program;
     struct bz_campaign_result result;
-    char error[BZ_ERROR_BYTES];
     bz_program_init(&program, &bz_scenario_contended, variant, &bz_strategy_portfolio);
-    cr_assert(bz_program_set_list(&program, settings, error, sizeof error), "%s", error);
+    tst_set(&program, settings);
     cr_assert(
         bz_campaign_run(&(struct bz_campaign_config){.program = &program, .runs = 1000}, &result));
     return result;

@@ -13,24 +13,6 @@ struct comparison {
     uint32_t with_findings;
 };
 
-static void expect_same(const struct bz_program *program, const struct bz_explore_result *full,
-                        const struct bz_explore_result *plain, const char *what, uint64_t number) {
-    cr_assert_eq(full->violations_digest, plain->violations_digest,
-                 "%s on %s, %s %llu: %u against %u violation(s)", program->scenario->name,
-                 program->variant->name, what, (unsigned long long)number, full->finding_count,
-                 plain->finding_count);
-    cr_assert_eq(full->outcomes_digest, plain->outcomes_digest,
-                 "%s on %s, %s %llu: %llu against %llu outcomes", program->scenario->name,
-                 program->variant->name, what, (unsigned long long)number,
-                 (unsigned long long)full->outcomes, (unsigned long long)plain->outcomes);
-    /* `yields` leaves out schedules that differ in a number of yields alone. */
-    bool counts = !full->has_cycles && (full->reductions & BZ_REDUCE_YIELDS) == 0;
-    cr_assert(full->schedules == plain->schedules || !counts,
-              "%s on %s, %s %llu: %llu against %llu schedules", program->scenario->name,
-              program->variant->name, what, (unsigned long long)number,
-              (unsigned long long)full->schedules, (unsigned long long)plain->schedules);
-}
-
 /* Searches the whole of it in every manner. Does not compare what takes too long in one of them. */
 static void compare(const struct bz_program *program, uint32_t delays_max, const char *what,
                     uint64_t number, struct comparison *sum) {
@@ -42,19 +24,14 @@ static void compare(const struct bz_program *program, uint32_t delays_max, const
                                        0};
     static struct bz_explore_result results[sizeof manners / sizeof manners[0]];
     for (size_t manner = 0; manner < sizeof manners / sizeof manners[0]; manner++) {
-        results[manner] = tst_explore(&(struct bz_explore_config){.program = program,
-                                                                  .delays_max = delays_max,
-                                                                  .reductions = manners[manner],
-                                                                  .rounds_before_sweep = 1,
-                                                                  .keep_going = true,
-                                                                  .states_max = STATES_MAX});
+        results[manner] = tst_sweep(program, delays_max, manners[manner], STATES_MAX);
         bool is_whole = results[manner].end == BZ_EXPLORE_DONE && !results[manner].is_out_of_steps;
         if (!is_whole) {
             sum->too_large++;
             return;
         }
         if (manner > 0) {
-            expect_same(program, &results[manner], &results[0], what, number);
+            tst_expect_same_space(program, &results[manner], &results[0], what, number);
         }
     }
     sum->compared++;
@@ -77,8 +54,7 @@ static void compare_bounds(const struct bz_scenario *scenario, const struct bz_v
             }
             compared = sum->compared;
             struct bz_program program = tst_explored_program(scenario, variant, settings);
-            char error[BZ_ERROR_BYTES];
-            cr_assert(small != NULL && bz_program_set_list(&program, small, error, sizeof error));
+            tst_set(&program, small);
             program.order = (enum bz_order)order;
             program.steps_max = STEPS_MAX;
             program.cancels_max = bounds[index][1];
@@ -152,12 +128,7 @@ Test(explore_agreement, with_so_little_lag_that_it_runs_out) {
 /* --- yields in a row -------------------------------------------------------------------------- */
 
 static struct bz_explore_result sweep(const struct bz_program *program, uint32_t reductions) {
-    return tst_explore(&(struct bz_explore_config){.program = program,
-                                                   .delays_max = BZ_EXPLORE_UNBOUNDED,
-                                                   .reductions = reductions,
-                                                   .rounds_before_sweep = 1,
-                                                   .keep_going = true,
-                                                   .states_max = STATES_MAX});
+    return tst_sweep(program, BZ_EXPLORE_UNBOUNDED, reductions, STATES_MAX);
 }
 
 /* Up to three yields in a row, in every scenario without timers, on every variant. */
@@ -190,7 +161,7 @@ Test(explore_agreement, for_one_yield_that_stands_for_three) {
                 struct bz_explore_result without =
                     sweep(&program, BZ_REDUCE_ALL & ~BZ_REDUCE_YIELDS);
                 if (with.end == BZ_EXPLORE_DONE && without.end == BZ_EXPLORE_DONE) {
-                    expect_same(&program, &with, &without, "yields", index);
+                    tst_expect_same_space(&program, &with, &without, "yields", index);
                     cr_assert_leq(with.states, without.states, "%s", (*next)->name);
                     smaller += 4 * with.states < 3 * without.states;
                     with_findings += with.finding_count > 0;
@@ -297,9 +268,7 @@ Test(explore_agreement, for_cancels_into_one_window) {
     for (uint32_t index = 0; index < sizeof windows / sizeof windows[0]; index++) {
         struct bz_program program =
             tst_explored_program(&bz_scenario_contended, &bz_variant_buzzer, windows[index]);
-        char error[BZ_ERROR_BYTES];
-        cr_assert(bz_program_set_list(&program, "permits=1,workers=2,rounds=1,patience=1", error,
-                                      sizeof error));
+        tst_set(&program, "permits=1,workers=2,rounds=1,patience=1");
         program.steps_max = STEPS_MAX;
         compare(&program, 2, "window", index, &sum);
         compare(&program, 1, "window", index, &sum);
