@@ -176,52 +176,7 @@ static void semaphore_view(void *instance, struct bz_permit_view *view) {
         .view = semaphore_view                                                                     \
     }
 
-/* --- event ------------------------------------------------------------------------------------ */
-
-static enum bz_status event_init(void *instance, struct bz_loop *loop) {
-    struct event *event = instance;
-    bz_deque_init(&event->queue, loop);
-    return BZ_OK;
-}
-
-static void event_set(void *instance) {
-    struct event *event = instance;
-    event->is_set = true; /* if it was set before, no task waits */
-    while (bz_deque_wake_oldest(&event->queue)) {
-    }
-}
-
-static void event_clear(void *instance) {
-    struct event *event = instance;
-    event->is_set = false;
-}
-
-static bool event_is_set(void *instance) {
-    const struct event *event = instance;
-    return event->is_set;
-}
-
-/* A woken task does not check the flag again. */
-static enum bz_status event_wait(void *instance) {
-    struct event *event = instance;
-    struct bz_waiter waiter;
-    return event->is_set ? BZ_OK : bz_deque_wait(&event->queue, &waiter);
-}
-
-static uint32_t event_queued(void *instance) {
-    const struct event *event = instance;
-    return bz_deque_length(&event->queue);
-}
-
-static const struct bz_event_ops event_ops = {
-    .instance_bytes = sizeof(struct event),
-    .init = event_init,
-    .set = event_set,
-    .clear = event_clear,
-    .is_set = event_is_set,
-    .wait = event_wait,
-    .queued = event_queued,
-};
+static const struct bz_event_ops event_ops = {BZ_FLAG};
 
 /* --- condition -------------------------------------------------------------------------------- */
 
@@ -399,6 +354,18 @@ enum bz_status bz_asyncio_break_barrier(void *instance, bool is_reset) {
         .queued = condition_queued                                                                 \
     }
 
+/* --- queue ------------------------------------------------------------------------------------ */
+
+static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
+                                 uint32_t maxsize) {
+    ((struct bz_item_queue *)instance)->is_asyncio = true;
+    return bz_item_queue_init(instance, loop, order, maxsize);
+}
+
+static const struct bz_queue_ops queue_ops_311 = {BZ_ITEM_QUEUE, .init = queue_init};
+static const struct bz_queue_ops queue_ops_313 = {BZ_ITEM_QUEUE, .init = queue_init,
+                                                  .shutdown = bz_item_queue_shutdown};
+
 /* --- the runtime ------------------------------------------------------------------------------ */
 
 static const struct bz_rules rules_311 = {
@@ -484,7 +451,7 @@ FAULT(fault_baseline, 1u << BZ_PRIMITIVE_SCOPE, .family = "cancel counting",
         .event = &event_ops,                                                                       \
         .condition = CONDITION_OPS(condition_wait_##version_),                                     \
         .barrier = BARRIER_OPS(barrier_init_##version_),                                           \
-        .queue = &bz_asyncio_queue_ops_##version_,                                                 \
+        .queue = &queue_ops_##version_,                                                            \
         .scope = &bz_timeout_scope_ops,                                                            \
         .rules = &rules_##version_,                                                                \
         .waives = {[BZ_PRIMITIVE_LOCK] = BZ_CLAIM_WORK_CONSERVING,                                 \

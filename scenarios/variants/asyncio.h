@@ -2,8 +2,7 @@
 #ifndef BZ_SCENARIOS_VARIANTS_ASYNCIO_H
 #define BZ_SCENARIOS_VARIANTS_ASYNCIO_H
 
-#include "primitives/sync/items.h"
-#include "scenarios/variants/deque.h"
+#include "scenarios/variants/item_queue.h"
 #include "scenarios/variants/variants.h"
 
 struct lock {
@@ -16,11 +15,6 @@ struct semaphore {
     uint32_t value; /* permits that no task holds and no waiter was woken for */
     uint32_t bound;
     bool is_bounded;
-};
-
-struct event {
-    struct bz_deque queue;
-    bool is_set;
 };
 
 struct condition {
@@ -38,19 +32,6 @@ struct barrier {
     uint32_t count; /* tasks that fill, or have yet to leave */
     uint32_t state; /* enum barrier_state */
 };
-
-struct queue {
-    struct bz_items items;
-    struct bz_deque getters;
-    struct bz_deque putters;
-    struct bz_deque joiners;
-    uint64_t unfinished;
-    uint32_t maxsize;
-    bool is_shut;
-};
-
-extern const struct bz_queue_ops bz_asyncio_queue_ops_311;
-extern const struct bz_queue_ops bz_asyncio_queue_ops_313; /* it can be shut down */
 
 bool bz_asyncio_semaphore_locked(void *semaphore);
 

@@ -24,15 +24,10 @@ static void put_condition(struct bz_cut_text *text, const struct condition *cond
     put_deque(text, &condition->queue);
 }
 
-static void put_queue(struct bz_cut_text *text, const struct queue *queue) {
-    const struct bz_items *items = &queue->items;
+static void put_queue(struct bz_cut_text *text, const struct bz_item_queue *queue) {
     bz_cut_add(text, "%" PRIu64 ",%d[", queue->unfinished, queue->is_shut);
-    for (uint32_t index = 0; index < items->count; index++) {
-        uint32_t place = items->head + index;
-        uint64_t value = items->kind == BZ_QUEUE_PRIORITY ? items->heap[index].value
-                         : place < items->capacity        ? items->values[place]
-                                                          : items->values[place - items->capacity];
-        bz_cut_add(text, "%s%" PRIu64, index == 0 ? "" : " ", value);
+    for (uint32_t index = 0; index < queue->items.count; index++) {
+        bz_cut_add(text, "%s%" PRIu64, index == 0 ? "" : " ", bz_item_queue_at(queue, index));
     }
     bz_cut_add(text, "]");
     put_deque(text, &queue->getters);
@@ -58,8 +53,8 @@ void bz_asyncio_print(struct bz_cut_text *text, enum bz_primitive primitive, voi
         put_deque(text, &((struct semaphore *)instance)->queue);
         break;
     case BZ_PRIMITIVE_EVENT:
-        bz_cut_add(text, "%d", ((struct event *)instance)->is_set);
-        put_deque(text, &((struct event *)instance)->queue);
+        bz_cut_add(text, "%d", ((struct bz_flag *)instance)->is_set);
+        put_deque(text, &((struct bz_flag *)instance)->waiters);
         break;
     case BZ_PRIMITIVE_CONDITION:
         put_condition(text, instance);

@@ -86,3 +86,37 @@ void bz_deque_view(const struct bz_deque *deque, struct bz_permit_view *view) {
     view->woken = bz_deque_count(deque, BZ_FUTURE_RESULT);
     view->cancelled = bz_deque_count(deque, BZ_FUTURE_CANCELLED);
 }
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+enum bz_status bz_flag_init(void *instance, struct bz_loop *loop) {
+    bz_deque_init(&((struct bz_flag *)instance)->waiters, loop);
+    return BZ_OK;
+}
+
+void bz_flag_set(void *instance) {
+    struct bz_flag *flag = instance;
+    flag->is_set = true; /* if it was set before, no task waits */
+    while (bz_deque_wake_oldest(&flag->waiters)) {
+    }
+}
+
+void bz_flag_clear(void *instance) {
+    struct bz_flag *flag = instance;
+    flag->is_set = false;
+}
+
+bool bz_flag_is_set(void *instance) {
+    return ((const struct bz_flag *)instance)->is_set;
+}
+
+/* A woken task does not check the flag again. */
+enum bz_status bz_flag_wait(void *instance) {
+    struct bz_flag *flag = instance;
+    struct bz_waiter waiter;
+    return flag->is_set ? BZ_OK : bz_deque_wait(&flag->waiters, &waiter);
+}
+
+uint32_t bz_flag_queued(void *instance) {
+    return bz_deque_length(&((const struct bz_flag *)instance)->waiters);
+}

@@ -1,4 +1,5 @@
-/* A queue of waiters in the manner of asyncio's deque, for the references here and for the zoo.
+/* A queue of waiters in the manner of asyncio's deque, and an event, for the references here and
+ * for the zoo.
  *
  *     oldest                                  newest
  *     [ R ] <-> [ C ] <-> [ W ] <-> [ W ]
@@ -67,5 +68,24 @@ bool bz_deque_has_live(const struct bz_deque *deque);
 
 /* Fills in everything but the level. */
 void bz_deque_view(const struct bz_deque *deque, struct bz_permit_view *view);
+
+/* --- event ------------------------------------------------------------------------------------ */
+
+struct bz_flag {
+    struct bz_deque waiters;
+    bool is_set;
+};
+
+enum bz_status bz_flag_init(void *instance, struct bz_loop *loop);
+void bz_flag_set(void *instance);
+void bz_flag_clear(void *instance);
+bool bz_flag_is_set(void *instance);
+enum bz_status bz_flag_wait(void *instance);
+uint32_t bz_flag_queued(void *instance);
+
+#define BZ_FLAG                                                                                    \
+    .instance_bytes = sizeof(struct bz_flag), .init = bz_flag_init, .set = bz_flag_set,            \
+    .clear = bz_flag_clear, .is_set = bz_flag_is_set, .wait = bz_flag_wait,                        \
+    .queued = bz_flag_queued
 
 #endif

@@ -19,8 +19,7 @@
  * after a later item that is already given to another getter. */
 #include <inttypes.h>
 
-#include "primitives/runtime/mem.h"
-#include "scenarios/variants/deque.h"
+#include "scenarios/variants/item_queue.h"
 #include "scenarios/variants/variants.h"
 
 /* --- tokens ----------------------------------------------------------------------------------- */
@@ -177,45 +176,29 @@ const struct bz_deferred_ops bz_twisted_deferred_ops = {
 
 /* --- queue ------------------------------------------------------------------------------------ */
 
-struct item {
-    struct bz_list link;
-    uint64_t value;
-};
-
 struct queue {
-    struct tokens slots; /* unused without a bound */
-    struct bz_list pending;
-    struct bz_deque getters;
-    uint64_t size; /* items pending, and given to getters that have not resumed */
+    struct bz_item_queue items; /* first; nothing waits for a slot here, but for one of: */
+    struct tokens slots;        /* unused without a bound */
     bool is_bounded;
-};
-
-struct getter {
-    struct bz_waiter waiter;
-    struct item *item;
 };
 
 static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,
                                  uint32_t maxsize) {
     struct queue *queue = instance;
     queue->is_bounded = maxsize > 0;
-    bz_list_init(&queue->pending);
-    bz_deque_init(&queue->getters, loop);
     tokens_init(&queue->slots, loop, maxsize, fire_future);
-    return order == BZ_QUEUE_ORDER_FIFO ? BZ_OK : BZ_INVALID_ARGUMENT;
+    return order == BZ_QUEUE_ORDER_FIFO ? bz_item_queue_init(&queue->items, loop, order, maxsize)
+                                        : BZ_INVALID_ARGUMENT;
 }
 
 /* To the oldest getter, or to the back of the stored items; an old item to their front. */
-static void give(struct queue *queue, struct item *item, bool is_new) {
-    struct bz_waiter *oldest = bz_deque_pop(&queue->getters);
-    if (oldest != NULL) {
-        bz_container_of(oldest, struct getter, waiter)->item = item;
-        bz_future_set_result(&oldest->future, 0);
-    } else if (is_new) {
-        bz_list_push_back(&queue->pending, &item->link);
-    } else {
-        bz_list_push_front(&queue->pending, &item->link);
+static enum bz_status give(struct bz_item_queue *items, uint64_t value, bool is_new) {
+    struct bz_waiter *oldest = bz_deque_pop(&items->getters);
+    if (oldest == NULL) {
+        return is_new ? bz_item_queue_store(items, value, 0) : bz_item_queue_put_back(items, value);
     }
+    items->handed_over++;
+    return bz_future_set_result(&oldest->future, value);
 }
 
 static void give_slot(struct queue *queue) {
@@ -226,15 +209,11 @@ static void give_slot(struct queue *queue) {
 
 /* The caller has a slot, if the queue has a bound. */
 static enum bz_status store(struct queue *queue, uint64_t value) {
-    struct item *item = bz_mem_alloc(bz_loop_mem(queue->getters.loop), sizeof *item);
-    if (item == NULL) {
+    enum bz_status status = give(&queue->items, value, true);
+    if (status != BZ_OK) {
         give_slot(queue);
-        return BZ_NO_MEMORY;
     }
-    item->value = value;
-    queue->size++;
-    give(queue, item, true);
-    return BZ_OK;
+    return status;
 }
 
 static enum bz_status queue_put(void *instance, uint64_t value, int64_t priority) {
@@ -250,45 +229,37 @@ static enum bz_status queue_try_put(void *instance, uint64_t value, int64_t prio
     return queue->is_bounded && !tokens_take(&queue->slots) ? BZ_FULL : store(queue, value);
 }
 
-static enum bz_status take(struct queue *queue, struct item *item, uint64_t *value) {
-    *value = item->value;
-    bz_mem_free(bz_loop_mem(queue->getters.loop), item, sizeof *item);
-    queue->size--;
+static enum bz_status queue_try_get(void *instance, uint64_t *value) {
+    struct queue *queue = instance;
+    if (queue->items.items.count == 0) {
+        return BZ_EMPTY;
+    }
+    *value = bz_item_queue_take(&queue->items);
     give_slot(queue);
     return BZ_OK;
 }
 
-static enum bz_status queue_try_get(void *instance, uint64_t *value) {
-    struct queue *queue = instance;
-    struct bz_list *first = bz_list_pop_front(&queue->pending);
-    return first == NULL ? BZ_EMPTY : take(queue, bz_container_of(first, struct item, link), value);
-}
-
 static enum bz_status queue_get(void *instance, uint64_t *value) {
     struct queue *queue = instance;
-    struct getter getter = {.item = NULL};
-    enum bz_status status = queue_try_get(instance, value);
-    if (status != BZ_EMPTY) {
-        return status;
+    struct bz_waiter getter;
+    if (queue_try_get(instance, value) == BZ_OK) {
+        return BZ_OK;
     }
-    status = await(&queue->getters, &getter.waiter);
+    enum bz_status status = await(&queue->items.getters, &getter);
+    queue->items.handed_over -= bz_waiter_was_woken(&getter);
     if (status == BZ_OK) {
-        return take(queue, getter.item, value);
-    }
-    if (getter.item != NULL) {
-        give(queue, getter.item, false);
+        *value = getter.future.value;
+        give_slot(queue);
+    } else if (bz_waiter_was_woken(&getter)) {
+        enum bz_status given = give(&queue->items, getter.future.value, false);
+        status = given == BZ_OK ? status : given;
     }
     return status;
 }
 
-static uint64_t queue_size(void *instance) {
-    const struct queue *queue = instance;
-    return queue->size;
-}
-
 static uint32_t queue_queued(void *instance) {
     const struct queue *queue = instance;
-    return bz_deque_length(&queue->getters) + bz_deque_length(&queue->slots.waiting);
+    return bz_deque_length(&queue->items.getters) + bz_deque_length(&queue->slots.waiting);
 }
 
 static const struct bz_queue_ops queue_ops = {
@@ -298,7 +269,7 @@ static const struct bz_queue_ops queue_ops = {
     .get = queue_get,
     .try_put = queue_try_put,
     .try_get = queue_try_get,
-    .size = queue_size,
+    .size = bz_item_queue_size,
     .queued = queue_queued,
 };
 
@@ -315,13 +286,12 @@ void bz_twisted_print(struct bz_cut_text *text, enum bz_primitive primitive, voi
         return;
     }
     const struct queue *queue = instance;
-    bz_cut_add(text, "%" PRIu64 "[", queue->size);
-    for (const struct bz_list *link = queue->pending.next; link != &queue->pending;
-         link = link->next) {
-        bz_cut_add(text, "%s%" PRIu64, link == queue->pending.next ? "" : " ",
-                   bz_container_of(link, const struct item, link)->value);
+    bz_cut_add(text, "%" PRIu64 "[", bz_item_queue_size(instance));
+    for (uint32_t index = 0; index < queue->items.items.count; index++) {
+        bz_cut_add(text, "%s%" PRIu64, index == 0 ? "" : " ",
+                   bz_item_queue_at(&queue->items, index));
     }
-    bz_cut_add(text, "][%u]", bz_deque_length(&queue->getters));
+    bz_cut_add(text, "][%u]", bz_deque_length(&queue->items.getters));
     if (queue->is_bounded) {
         put_tokens(text, &queue->slots);
     } else {

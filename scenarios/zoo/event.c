@@ -1,45 +1,6 @@
 /* Events. */
 #include "scenarios/zoo/parts.h"
 
-struct event {
-    struct bz_deque waiters;
-    bool is_set;
-};
-
-static enum bz_status event_init(void *instance, struct bz_loop *loop) {
-    bz_deque_init(&((struct event *)instance)->waiters, loop);
-    return BZ_OK;
-}
-
-static void event_set(void *instance) {
-    struct event *event = instance;
-    event->is_set = true;
-    while (bz_deque_wake_oldest(&event->waiters)) {
-    }
-}
-
-static void event_clear(void *instance) {
-    ((struct event *)instance)->is_set = false;
-}
-
-static bool event_is_set(void *instance) {
-    return ((struct event *)instance)->is_set;
-}
-
-static enum bz_status event_wait(void *instance) {
-    struct event *event = instance;
-    struct bz_waiter waiter;
-    return event->is_set ? BZ_OK : bz_deque_wait(&event->waiters, &waiter);
-}
-
-static uint32_t event_queued(void *instance) {
-    return bz_deque_length(&((struct event *)instance)->waiters);
-}
-
-#define EVENT                                                                                      \
-    .instance_bytes = sizeof(struct event), .init = event_init, .set = event_set,                  \
-    .clear = event_clear, .is_set = event_is_set, .wait = event_wait, .queued = event_queued
-
 /* embassy-4598: a reset of the signal forgets those that wait for it.
  *
  * The signal is one cell: empty, a value, or the waker of a task. A reset empties the cell, also if
@@ -49,13 +10,13 @@ static uint32_t event_queued(void *instance) {
  *
  * The cure: a reset drops a value, and leaves a waker. */
 static void embassy_4598_clear(void *instance) {
-    struct event *event = instance;
+    struct bz_flag *event = instance;
     event->is_set = false;
     while (bz_deque_pop(&event->waiters) != NULL) { /* the fault */
     }
 }
 
-const struct bz_event_ops bz_zoo_ops_embassy_4598 = {EVENT, .clear = embassy_4598_clear};
+const struct bz_event_ops bz_zoo_ops_embassy_4598 = {BZ_FLAG, .clear = embassy_4598_clear};
 
 /* embassy-1922: two tasks that wait for one signal wake each other forever.
  *
@@ -87,14 +48,14 @@ const struct bz_event_ops bz_zoo_ops_embassy_1922 = {EVENT, .wait = embassy_1922
  *
  * The cure: a wait that is stopped leaves the queue, and nothing else. */
 static enum bz_status libunifex_610_wait(void *instance) {
-    struct event *event = instance;
-    enum bz_status status = event_wait(event);
+    struct bz_flag *event = instance;
+    enum bz_status status = bz_flag_wait(event);
     while (status != BZ_OK && bz_deque_wake_oldest(&event->waiters)) { /* the fault */
     }
     return status;
 }
 
-const struct bz_event_ops bz_zoo_ops_libunifex_610 = {EVENT, .wait = libunifex_610_wait};
+const struct bz_event_ops bz_zoo_ops_libunifex_610 = {BZ_FLAG, .wait = libunifex_610_wait};
 
 /* aiodataloader-44: one load of a batch is cancelled, and those behind it never end.
  *
@@ -105,7 +66,7 @@ const struct bz_event_ops bz_zoo_ops_libunifex_610 = {EVENT, .wait = libunifex_6
  *
  * The cure: leave out those that are done. */
 static void aiodataloader_44_set(void *instance) {
-    struct event *event = instance;
+    struct bz_flag *event = instance;
     struct bz_waiter *waiter = NULL;
     event->is_set = true;
     while ((waiter = bz_deque_next(&event->waiters, waiter)) != NULL) {
@@ -116,4 +77,4 @@ static void aiodataloader_44_set(void *instance) {
     }
 }
 
-const struct bz_event_ops bz_zoo_ops_aiodataloader_44 = {EVENT, .set = aiodataloader_44_set};
+const struct bz_event_ops bz_zoo_ops_aiodataloader_44 = {BZ_FLAG, .set = aiodataloader_44_set};

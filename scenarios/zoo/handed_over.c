@@ -1,8 +1,8 @@
 /* Queues whose puts hand their items over to a waiting getter, inside its future. */
-#include "scenarios/zoo/items.h"
+#include "scenarios/zoo/parts.h"
 
 /* Gives the item to the oldest getter that waits; false if there is none. */
-static bool hand_to_oldest(struct bz_zoo_items *queue, uint64_t value) {
+static bool hand_to_oldest(struct bz_item_queue *queue, uint64_t value) {
     struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->getters);
     if (oldest == NULL) {
         return false;
@@ -13,23 +13,23 @@ static bool hand_to_oldest(struct bz_zoo_items *queue, uint64_t value) {
 }
 
 static enum bz_status try_hand_over(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     enum bz_status status = BZ_OK;
-    if (bz_zoo_items_is_full(queue)) {
+    if (bz_item_queue_is_full(queue)) {
         return BZ_FULL;
     }
-    if (queue->count == 0 && hand_to_oldest(queue, value)) {
+    if (queue->items.count == 0 && hand_to_oldest(queue, value)) {
         bz_deque_wake_oldest(
             &queue->putters); /* the item takes no slot: it is free for the next putter */
     } else {
-        status = bz_zoo_items_store(queue, value, priority);
+        status = bz_item_queue_store(queue, value, priority);
     }
     queue->unfinished += status == BZ_OK;
     return status;
 }
 
 static enum bz_status hand_over(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    enum bz_status status = bz_item_queue_wait_for_slot(instance);
     return status == BZ_OK ? try_hand_over(instance, value, priority) : status;
 }
 
@@ -37,11 +37,11 @@ static enum bz_status hand_over(void *instance, uint64_t value, int64_t priority
 
 /* A get: takes an item at once, or waits. A getter that was woken has its item in the future,
  * whatever the status says. */
-static enum bz_status take_or_wait(struct bz_zoo_items *queue, uint64_t *value,
+static enum bz_status take_or_wait(struct bz_item_queue *queue, uint64_t *value,
                                    struct bz_waiter *getter) {
-    if (queue->count > 0) {
+    if (queue->items.count > 0) {
         getter->future.state = BZ_FUTURE_PENDING;
-        return bz_zoo_items_try_get(queue, value);
+        return bz_item_queue_try_get(queue, value);
     }
     enum bz_status status = bz_deque_wait(&queue->getters, getter);
     queue->handed_over -= bz_waiter_was_woken(getter);
@@ -92,7 +92,7 @@ const struct bz_queue_ops bz_zoo_ops_an_728 = {HANDING_OVER, .get = q_handoff_lo
 static enum bz_status mb_160_queue_init(void *instance, struct bz_loop *loop,
                                         enum bz_queue_order order, uint32_t maxsize) {
     bool is_offered = order == BZ_QUEUE_ORDER_FIFO && maxsize == 0;
-    return is_offered ? bz_zoo_items_init(instance, loop, order, 0) : BZ_INVALID_ARGUMENT;
+    return is_offered ? bz_item_queue_init(instance, loop, order, 0) : BZ_INVALID_ARGUMENT;
 }
 
 const struct bz_queue_ops bz_zoo_ops_mb_160_queue = {HANDING_OVER, .init = mb_160_queue_init,
@@ -107,13 +107,13 @@ const struct bz_queue_ops bz_zoo_ops_mb_160_queue = {HANDING_OVER, .init = mb_16
  *
  * The cure: no item travels inside a waiter, so there is nothing to put back. */
 static enum bz_status q_putback_dup_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     struct bz_waiter self;
     enum bz_status status = take_or_wait(queue, value, &self);
     if (status != BZ_OK && bz_waiter_was_woken(&self)) {
         hand_to_oldest(queue, self.future.value);
         /* The fault: an else is missing here. */
-        enum bz_status stored = bz_zoo_items_store_first(queue, self.future.value);
+        enum bz_status stored = bz_item_queue_put_back(queue, self.future.value);
         return stored == BZ_OK ? status : stored;
     }
     return status;
@@ -130,13 +130,13 @@ const struct bz_queue_ops bz_zoo_ops_q_putback_dup = {HANDING_OVER, .get = q_put
  *
  * The cure: an item that was handed over counts against the bound until its receiver resumes. */
 static enum bz_status an_728_reroute_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     struct bz_waiter self;
     enum bz_status status = take_or_wait(queue, value, &self);
     if (status != BZ_OK && bz_waiter_was_woken(&self) &&
         !hand_to_oldest(queue, self.future.value)) {
         /* The fault: there may be no room. */
-        enum bz_status stored = bz_zoo_items_store_first(queue, self.future.value);
+        enum bz_status stored = bz_item_queue_put_back(queue, self.future.value);
         return stored == BZ_OK ? status : stored;
     }
     return status;

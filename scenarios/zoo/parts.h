@@ -1,4 +1,4 @@
-/* The locks and semaphores that entries of the zoo are made of. They have no fault. A macro
+/* The locks, semaphores and queues that entries of the zoo are made of. They have no fault. A macro
  * lists the operations of each. An entry takes them, and replaces those that have its fault.
  *
  *     const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .release = toy_lifo_release};
@@ -9,7 +9,7 @@
 #define BZ_SCENARIOS_ZOO_PARTS_H
 
 #include "primitives/runtime/check.h"
-#include "scenarios/variants/deque.h"
+#include "scenarios/variants/item_queue.h"
 #include "scenarios/zoo/zoo.h"
 
 /* A member after the macro replaces the one in it: this is how the macros are used. */
@@ -134,6 +134,10 @@ void bz_zoo_semaphore_view_reserving(void *instance, struct bz_permit_view *view
 
 /* Wakes the oldest waiters for as many permits as there are, and takes these out of the value. */
 void bz_zoo_semaphore_reserve(struct bz_zoo_semaphore *semaphore);
+
+/* --- queue ------------------------------------------------------------------------------------ */
+
+#define BZ_ZOO_QUEUE BZ_ITEM_QUEUE, .init = bz_item_queue_init
 
 /* --- request ---------------------------------------------------------------------------------- */
 

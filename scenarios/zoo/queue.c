@@ -1,5 +1,5 @@
 /* Queues of items, in which a wake-up is a hint. */
-#include "scenarios/zoo/items.h"
+#include "scenarios/zoo/parts.h"
 
 /* q-barge: a newcomer can take what a woken task was woken for, and that task queues again at the
  * end.
@@ -21,18 +21,18 @@ const struct bz_queue_ops bz_zoo_ops_q_barge = {BZ_ZOO_QUEUE};
  *
  * The cure: a putter that was woken looks again, and may have to wait again. */
 static enum bz_status q_overflow_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    if (bz_zoo_items_is_full(queue)) {
+    struct bz_item_queue *queue = instance;
+    if (bz_item_queue_is_full(queue)) {
         struct bz_waiter waiter;
         enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
         if (status != BZ_OK) {
-            if (bz_waiter_was_woken(&waiter) && !bz_zoo_items_is_full(queue)) {
+            if (bz_waiter_was_woken(&waiter) && !bz_item_queue_is_full(queue)) {
                 bz_deque_wake_oldest(&queue->putters);
             }
             return status;
         }
     }
-    return bz_zoo_items_add(queue, value, priority); /* the fault: it may be full again */
+    return bz_item_queue_add(queue, value, priority); /* the fault: it may be full again */
 }
 
 const struct bz_queue_ops bz_zoo_ops_q_overflow = {BZ_ZOO_QUEUE, .put = q_overflow_put};
@@ -44,15 +44,15 @@ const struct bz_queue_ops bz_zoo_ops_q_overflow = {BZ_ZOO_QUEUE, .put = q_overfl
  *
  * The cure: a putter that leaves with a wake-up, while there is room, wakes the next. */
 static enum bz_status q_putter_lost_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    while (bz_zoo_items_is_full(queue)) {
+    struct bz_item_queue *queue = instance;
+    while (bz_item_queue_is_full(queue)) {
         struct bz_waiter waiter;
         enum bz_status status = bz_deque_wait(&queue->putters, &waiter);
         if (status != BZ_OK) {
             return status; /* the fault: it may have been woken, and no other waiter is */
         }
     }
-    return bz_zoo_items_try_put(queue, value, priority);
+    return bz_item_queue_try_put(queue, value, priority);
 }
 
 const struct bz_queue_ops bz_zoo_ops_q_putter_lost = {BZ_ZOO_QUEUE, .put = q_putter_lost_put};
@@ -65,21 +65,21 @@ const struct bz_queue_ops bz_zoo_ops_q_putter_lost = {BZ_ZOO_QUEUE, .put = q_put
  *
  * The cure: the queue counts, and the orders replace only how items are stored and taken. */
 static enum bz_status q_taskcount_try_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    if (bz_zoo_items_is_full(queue)) {
+    struct bz_item_queue *queue = instance;
+    if (bz_item_queue_is_full(queue)) {
         return BZ_FULL;
     }
-    enum bz_status status = bz_zoo_items_store(queue, value, priority);
+    enum bz_status status = bz_item_queue_store(queue, value, priority);
     if (status == BZ_OK) {
         queue->unfinished +=
-            queue->order == BZ_QUEUE_ORDER_FIFO; /* the fault: the others are not counted */
+            queue->items.kind == BZ_QUEUE_FIFO; /* the fault: the others are not counted */
         bz_deque_wake_oldest(&queue->getters);
     }
     return status;
 }
 
 static enum bz_status q_taskcount_put(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    enum bz_status status = bz_item_queue_wait_for_slot(instance);
     return status == BZ_OK ? q_taskcount_try_put(instance, value, priority) : status;
 }
 
@@ -101,9 +101,9 @@ struct q_ghost_putter {
 };
 
 static enum bz_status q_ghost_put_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    if (!bz_zoo_items_is_full(queue)) {
-        return bz_zoo_items_try_put(queue, value, priority);
+    struct bz_item_queue *queue = instance;
+    if (!bz_item_queue_is_full(queue)) {
+        return bz_item_queue_try_put(queue, value, priority);
     }
     struct q_ghost_putter self = {.value = value, .priority = priority};
     /* The fault: its item may be in the queue already, even if this is cancelled. */
@@ -111,22 +111,22 @@ static enum bz_status q_ghost_put_put(void *instance, uint64_t value, int64_t pr
 }
 
 static enum bz_status q_ghost_put_try_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    if (queue->count == 0) {
+    struct bz_item_queue *queue = instance;
+    if (queue->items.count == 0) {
         return BZ_EMPTY;
     }
-    *value = bz_zoo_items_take(queue);
+    *value = bz_item_queue_take(queue);
     struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->putters);
     if (oldest == NULL) {
         return BZ_OK;
     }
     struct q_ghost_putter *putter = bz_container_of(oldest, struct q_ghost_putter, waiter);
     bz_future_set_result(&oldest->future, 0);
-    return bz_zoo_items_try_put(queue, putter->value, putter->priority);
+    return bz_item_queue_try_put(queue, putter->value, putter->priority);
 }
 
 static enum bz_status q_ghost_put_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    enum bz_status status = bz_item_queue_wait_for_item(instance);
     return status == BZ_OK ? q_ghost_put_try_get(instance, value) : status;
 }
 
@@ -165,16 +165,16 @@ static void drop_dead_ones(struct bz_deque *deque) {
 
 /* A get whose entry stays if it is cancelled. */
 static enum bz_status get_by_request(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && queue->count == 0) {
+    while (status == BZ_OK && queue->items.count == 0) {
         bool was_woken = false;
         status = wait_by_request(&queue->getters, true, &was_woken);
-        if (status != BZ_OK && was_woken && queue->count > 0) {
+        if (status != BZ_OK && was_woken && queue->items.count > 0) {
             bz_deque_wake_oldest(&queue->getters);
         }
     }
-    return status == BZ_OK ? bz_zoo_items_try_get(queue, value) : status;
+    return status == BZ_OK ? bz_item_queue_try_get(queue, value) : status;
 }
 
 /* q-deferred-set: the wake-up of a putter is scheduled, and meets a putter that was cancelled
@@ -193,41 +193,41 @@ static void q_deferred_set_on_wake(struct bz_handle *handle) {
     bz_zoo_request_drop(waiter->future.loop, waiter);
 }
 
-static void q_deferred_set_schedule_oldest(struct bz_zoo_items *queue) {
+static void q_deferred_set_schedule_oldest(struct bz_item_queue *queue) {
     struct bz_waiter *oldest = bz_deque_oldest_asleep(&queue->putters);
     if (oldest != NULL) {
         bz_deque_remove(oldest); /* the callback takes over its use */
-        bz_zoo_call_soon(queue->loop,
+        bz_zoo_call_soon(queue->getters.loop,
                          &bz_container_of(oldest, struct bz_zoo_request, waiter)->wakes,
                          q_deferred_set_on_wake);
     }
 }
 
 static enum bz_status q_deferred_set_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
+    while (status == BZ_OK && bz_item_queue_is_full(queue)) {
         bool was_woken = false;
         status = wait_by_request(&queue->putters, false, &was_woken);
-        if (status != BZ_OK && was_woken && !bz_zoo_items_is_full(queue)) {
+        if (status != BZ_OK && was_woken && !bz_item_queue_is_full(queue)) {
             q_deferred_set_schedule_oldest(queue);
         }
     }
-    return status == BZ_OK ? bz_zoo_items_try_put(queue, value, priority) : status;
+    return status == BZ_OK ? bz_item_queue_try_put(queue, value, priority) : status;
 }
 
 static enum bz_status q_deferred_set_try_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    if (queue->count == 0) {
+    struct bz_item_queue *queue = instance;
+    if (queue->items.count == 0) {
         return BZ_EMPTY;
     }
-    *value = bz_zoo_items_take(queue);
+    *value = bz_item_queue_take(queue);
     q_deferred_set_schedule_oldest(queue);
     return BZ_OK;
 }
 
 static enum bz_status q_deferred_set_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    enum bz_status status = bz_item_queue_wait_for_item(instance);
     return status == BZ_OK ? q_deferred_set_try_get(instance, value) : status;
 }
 
@@ -243,16 +243,16 @@ const struct bz_queue_ops bz_zoo_ops_q_deferred_set = {BZ_ZOO_QUEUE, .put = q_de
  *
  * The cure: a waiter takes its entry out whichever way it leaves. */
 static enum bz_status q_dead_getters_try_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
-    if (bz_zoo_items_is_full(queue)) {
+    struct bz_item_queue *queue = instance;
+    if (bz_item_queue_is_full(queue)) {
         return BZ_FULL;
     }
     drop_dead_ones(&queue->getters);
-    return bz_zoo_items_try_put(queue, value, priority);
+    return bz_item_queue_try_put(queue, value, priority);
 }
 
 static enum bz_status q_dead_getters_put(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    enum bz_status status = bz_item_queue_wait_for_slot(instance);
     return status == BZ_OK ? q_dead_getters_try_put(instance, value, priority) : status;
 }
 
@@ -267,21 +267,21 @@ const struct bz_queue_ops bz_zoo_ops_q_dead_getters = {BZ_ZOO_QUEUE, .put = q_de
  *
  * The cure: a waiter takes its entry out whichever way it leaves. */
 static enum bz_status q_dead_putters_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     enum bz_status status = BZ_OK;
-    while (status == BZ_OK && bz_zoo_items_is_full(queue)) {
+    while (status == BZ_OK && bz_item_queue_is_full(queue)) {
         bool was_woken = false;
         status = wait_by_request(&queue->putters, true, &was_woken); /* the fault: it stays in */
-        if (status != BZ_OK && was_woken && !bz_zoo_items_is_full(queue)) {
+        if (status != BZ_OK && was_woken && !bz_item_queue_is_full(queue)) {
             bz_deque_wake_oldest(&queue->putters);
         }
     }
-    return status == BZ_OK ? bz_zoo_items_try_put(queue, value, priority) : status;
+    return status == BZ_OK ? bz_item_queue_try_put(queue, value, priority) : status;
 }
 
 static enum bz_status q_dead_putters_try_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    enum bz_status status = bz_zoo_items_try_get(queue, value);
+    struct bz_item_queue *queue = instance;
+    enum bz_status status = bz_item_queue_try_get(queue, value);
     if (status == BZ_OK) {
         drop_dead_ones(&queue->putters);
     }
@@ -289,7 +289,7 @@ static enum bz_status q_dead_putters_try_get(void *instance, uint64_t *value) {
 }
 
 static enum bz_status q_dead_putters_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_zoo_items_wait_for_item(instance);
+    enum bz_status status = bz_item_queue_wait_for_item(instance);
     return status == BZ_OK ? q_dead_putters_try_get(instance, value) : status;
 }
 
@@ -306,21 +306,21 @@ const struct bz_queue_ops bz_zoo_ops_q_dead_putters = {BZ_ZOO_QUEUE, .put = q_de
  * Here G is an entry in the queue of the getters.
  *
  * The cure: the step cancels G, and waits for its end. */
-static void nats_804_wake_next(struct bz_zoo_items *queue) {
-    struct bz_waiter *getter = queue->count > 0 ? bz_deque_pop(&queue->getters) : NULL;
+static void nats_804_wake_next(struct bz_item_queue *queue) {
+    struct bz_waiter *getter = queue->items.count > 0 ? bz_deque_pop(&queue->getters) : NULL;
     if (getter != NULL) {
         if (bz_future_set_result(&getter->future, 0) != BZ_OK) {
-            (void)bz_zoo_items_take(queue); /* the fault: for a step that was cancelled */
+            (void)bz_item_queue_take(queue); /* the fault: for a step that was cancelled */
             bz_deque_wake_oldest(&queue->putters);
         }
-        bz_zoo_request_drop(queue->loop, getter);
+        bz_zoo_request_drop(queue->getters.loop, getter);
     }
 }
 
 static enum bz_status nats_804_try_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     enum bz_status status =
-        bz_zoo_items_is_full(queue) ? BZ_FULL : bz_zoo_items_store(queue, value, priority);
+        bz_item_queue_is_full(queue) ? BZ_FULL : bz_item_queue_store(queue, value, priority);
     if (status == BZ_OK) {
         queue->unfinished++;
         nats_804_wake_next(queue);
@@ -329,7 +329,7 @@ static enum bz_status nats_804_try_put(void *instance, uint64_t value, int64_t p
 }
 
 static enum bz_status nats_804_put(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_zoo_items_wait_for_slot(instance);
+    enum bz_status status = bz_item_queue_wait_for_slot(instance);
     return status == BZ_OK ? nats_804_try_put(instance, value, priority) : status;
 }
 
@@ -347,15 +347,15 @@ const struct bz_queue_ops bz_zoo_ops_nats_804 = {BZ_ZOO_QUEUE, .put = nats_804_p
  *
  * The cure: a taker that leaves with a wake-up, while there is an item, wakes the next. */
 static enum bz_status cats_effect_3998_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    while (queue->count == 0) {
+    struct bz_item_queue *queue = instance;
+    while (queue->items.count == 0) {
         struct bz_waiter waiter;
         enum bz_status status = bz_deque_wait(&queue->getters, &waiter);
         if (status != BZ_OK) {
             return status; /* the fault: it may have been woken, and no other waiter is */
         }
     }
-    return bz_zoo_items_try_get(queue, value);
+    return bz_item_queue_try_get(queue, value);
 }
 
 const struct bz_queue_ops bz_zoo_ops_cats_effect_3998 = {BZ_ZOO_QUEUE, .get = cats_effect_3998_get};
@@ -366,11 +366,11 @@ const struct bz_queue_ops bz_zoo_ops_cats_effect_3998 = {BZ_ZOO_QUEUE, .get = ca
  *
  * The cure: every receive wakes a sender. */
 static enum bz_status lean4_8052_try_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
-    if (queue->count == 0) {
+    struct bz_item_queue *queue = instance;
+    if (queue->items.count == 0) {
         return BZ_EMPTY;
     }
-    *value = bz_zoo_items_take(queue); /* the fault: a sender may wait for the slot */
+    *value = bz_item_queue_take(queue); /* the fault: a sender may wait for the slot */
     return BZ_OK;
 }
 
@@ -385,8 +385,8 @@ const struct bz_queue_ops bz_zoo_ops_lean4_8052 = {BZ_ZOO_QUEUE, .try_get = lean
  *
  * The cure: a close wakes all consumers. */
 static void tmc_219_shutdown(void *instance, bool is_immediate) {
-    struct bz_zoo_items *queue = instance;
-    bz_zoo_items_close(queue, is_immediate);
+    struct bz_item_queue *queue = instance;
+    bz_item_queue_close(queue, is_immediate);
     while (bz_deque_wake_oldest(&queue->putters)) { /* the fault: and the getters */
     }
 }
@@ -399,8 +399,8 @@ const struct bz_queue_ops bz_zoo_ops_tmc_219 = {BZ_ZOO_QUEUE, .shutdown = tmc_21
  *
  * The cure: a close ends both. */
 static void asio_1318_shutdown(void *instance, bool is_immediate) {
-    struct bz_zoo_items *queue = instance;
-    bz_zoo_items_close(queue, is_immediate);
+    struct bz_item_queue *queue = instance;
+    bz_item_queue_close(queue, is_immediate);
     while (bz_deque_wake_oldest(&queue->getters)) { /* the fault: and the putters */
     }
 }
@@ -418,7 +418,7 @@ const struct bz_queue_ops bz_zoo_ops_asio_1318 = {BZ_ZOO_QUEUE, .shutdown = asio
  *
  * The cure: a queue for each, or a waiter that does not use its notification passes it on. */
 static enum bz_status rustfs_4498_join(void *instance) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && queue->unfinished > 0) {
         struct bz_waiter waiter;
@@ -431,8 +431,8 @@ static enum bz_status rustfs_4498_join(void *instance) {
 }
 
 static enum bz_status rustfs_4498_task_done(void *instance) {
-    struct bz_zoo_items *queue = instance;
-    enum bz_status status = bz_zoo_items_task_done(queue);
+    struct bz_item_queue *queue = instance;
+    enum bz_status status = bz_item_queue_task_done(queue);
     while (queue->unfinished == 0 && bz_deque_wake_oldest(&queue->getters)) {
     }
     return status;
@@ -457,7 +457,7 @@ struct offer {
 };
 
 static enum bz_status cats_effect_3215_put(void *instance, uint64_t value, int64_t priority) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     struct offer offer = {.value = value};
     (void)priority;
     bz_deque_pop_and_wake(&queue->getters);
@@ -472,7 +472,7 @@ static enum bz_status cats_effect_3215_try_put(void *instance, uint64_t value, i
 }
 
 static enum bz_status cats_effect_3215_try_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     struct bz_waiter *oldest = bz_deque_pop(&queue->putters);
     while (oldest != NULL && bz_future_set_result(&oldest->future, 0) != BZ_OK) {
         oldest = bz_deque_pop(&queue->putters);
@@ -485,14 +485,14 @@ static enum bz_status cats_effect_3215_try_get(void *instance, uint64_t *value) 
 }
 
 static enum bz_status cats_effect_3215_get(void *instance, uint64_t *value) {
-    struct bz_zoo_items *queue = instance;
+    struct bz_item_queue *queue = instance;
     if (cats_effect_3215_try_get(queue, value) == BZ_OK) {
         return BZ_OK;
     }
     struct bz_waiter taker;
     enum bz_status status = bz_deque_wait(&queue->getters, &taker);
     while (status == BZ_OK && cats_effect_3215_try_get(queue, value) != BZ_OK) {
-        bz_future_init(&taker.future, queue->loop);
+        bz_future_init(&taker.future, queue->getters.loop);
         status = bz_future_await(&taker.future); /* the fault: it is in no queue */
     }
     if (status != BZ_OK && bz_waiter_was_woken(&taker) && bz_deque_has_live(&queue->putters)) {

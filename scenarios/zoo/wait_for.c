@@ -13,7 +13,7 @@
  * oracles know of: the view shows the level alone. */
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
-#include "scenarios/zoo/items.h"
+#include "scenarios/zoo/parts.h"
 
 /* An acquire with a limit waits no longer than this. */
 #define DEADLINE_NS 5u
@@ -196,7 +196,7 @@ const struct bz_permit_ops bz_zoo_ops_ap_467 = {WRAPPED, .acquire = ap_467_acqui
  */
 
 struct inbox {
-    struct bz_zoo_items items;
+    struct bz_item_queue items;
     uint32_t calls;
 };
 
@@ -208,7 +208,7 @@ struct fetch {
 
 static enum bz_status fetching_task(void *arg) {
     struct fetch *fetch = arg;
-    enum bz_status status = bz_zoo_items_get(&fetch->inbox->items, &fetch->value);
+    enum bz_status status = bz_item_queue_get(&fetch->inbox->items, &fetch->value);
     fetch->has_value = status == BZ_OK;
     fetch->inbox->items.handed_over += fetch->has_value;
     return status;
@@ -228,7 +228,7 @@ static enum bz_status nats_392_get(void *instance, uint64_t *value) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && !fetch.has_value) {
         struct bz_group group;
-        status = bz_group_enter(fetch.inbox->items.loop, &group);
+        status = bz_group_enter(fetch.inbox->items.getters.loop, &group);
         if (status == BZ_OK) {
             uint32_t number = ++fetch.inbox->calls;
             status = bz_group_spawn(&group, "second", number, fetching_task, &fetch, NULL);

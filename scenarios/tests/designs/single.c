@@ -1,7 +1,7 @@
 /* An event for one waiter, a queue for one consumer, and a baton of its own model, with faulty
  * siblings. Each keeps its only waiter in a pointer. */
-#include "primitives/runtime/mem.h"
 #include "scenarios/tests/designs/designs.h"
+#include "scenarios/variants/item_queue.h"
 #include "sim/model/model.h"
 
 enum fault {
@@ -72,15 +72,9 @@ static enum bz_status flag_wait(void *instance) {
 /* --- a queue ------------------------------------------------------------------------------------
  */
 
-struct item {
-    struct bz_list link;
-    uint64_t value;
-};
-
 struct pipe {
     struct seat getter;
-    struct bz_list items;
-    uint64_t count;
+    struct bz_item_queue items;
 };
 
 /* The fault: a put takes the getter's seat from it although it may be cancelled by then, and hands
@@ -93,28 +87,15 @@ static enum bz_status pipe_put(void *instance, uint64_t value, int64_t priority)
         pipe->getter.sitter = NULL;
         return BZ_OK;
     }
-    struct item *item = bz_mem_alloc(bz_loop_mem(pipe->getter.loop), sizeof *item);
-    if (item == NULL) {
-        return BZ_NO_MEMORY;
+    enum bz_status status = bz_item_queue_store(&pipe->items, value, 0);
+    if (status == BZ_OK) {
+        call(&pipe->getter);
     }
-    item->value = value;
-    bz_list_push_back(&pipe->items, &item->link);
-    pipe->count++;
-    call(&pipe->getter);
-    return BZ_OK;
+    return status;
 }
 
 static enum bz_status pipe_try_get(void *instance, uint64_t *value) {
-    struct pipe *pipe = instance;
-    struct bz_list *link = bz_list_pop_front(&pipe->items);
-    if (link == NULL) {
-        return BZ_EMPTY;
-    }
-    struct item *item = bz_container_of(link, struct item, link);
-    *value = item->value;
-    pipe->count--;
-    bz_mem_free(bz_loop_mem(pipe->getter.loop), item, sizeof *item);
-    return BZ_OK;
+    return bz_item_queue_try_get(&((struct pipe *)instance)->items, value);
 }
 
 static enum bz_status pipe_get(void *instance, uint64_t *value) {
@@ -131,7 +112,7 @@ static enum bz_status pipe_get(void *instance, uint64_t *value) {
 }
 
 static uint64_t pipe_size(void *instance) {
-    return ((struct pipe *)instance)->count;
+    return bz_item_queue_size(&((struct pipe *)instance)->items);
 }
 
 /* --- a slot for one producer and one consumer ---------------------------------------------------
@@ -250,11 +231,8 @@ static enum bz_status baton_call(void *instance, uint32_t op, const int64_t *arg
     static enum bz_status name##_pipe_init(void *instance, struct bz_loop *loop,                   \
                                            enum bz_queue_order order, uint32_t maxsize) {          \
         struct pipe *pipe = instance;                                                              \
-        (void)order;                                                                               \
-        (void)maxsize;                                                                             \
-        *pipe = (struct pipe){.getter = {.loop = loop, .fault = fault_}};                          \
-        bz_list_init(&pipe->items);                                                                \
-        return BZ_OK;                                                                              \
+        pipe->getter = (struct seat){.loop = loop, .fault = fault_};                               \
+        return bz_item_queue_init(&pipe->items, loop, order, maxsize);                             \
     }                                                                                              \
     static enum bz_status name##_baton_init(void *instance, struct bz_loop *loop,                  \
                                             const int64_t *parameters) {                           \

@@ -1,7 +1,7 @@
 /* The oracles of queues: item-once, item-order, bound, queue-size; and lost-wakeup and fifo, which
  * judge items and slots as they judge permits. */
 #include "scenarios/tests/designs/designs.h"
-#include "scenarios/zoo/items.h"
+#include "scenarios/zoo/parts.h"
 #include "sim/tests/toys.h"
 
 #define NOT_EXACT (BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT)
@@ -58,9 +58,9 @@ static void closes_blindly(void *instance, bool is_immediate) {
 
 /* For entries of the zoo, which cannot be shut down. */
 static void shut_down(void *instance, bool is_immediate) {
-    struct bz_zoo_items *queue = instance;
-    while (is_immediate && queue->count > 0) {
-        (void)bz_zoo_items_take(queue);
+    struct bz_item_queue *queue = instance;
+    while (is_immediate && queue->items.count > 0) {
+        (void)bz_item_queue_take(queue);
     }
 }
 
@@ -79,7 +79,7 @@ static enum bz_status is_fifo(void *instance, struct bz_loop *loop, enum bz_queu
 
 /* A put wakes no getter. In the zoo only putters lose wake-ups. */
 static enum bz_status wakes_no_getter(void *instance, uint64_t value, int64_t priority) {
-    return bz_zoo_items_store(instance, value, priority);
+    return bz_item_queue_store(instance, value, priority);
 }
 
 QUEUE(loses, CLAIMS, ops->get = loses_get)
