@@ -27,10 +27,17 @@
  *
  * abort() and reset() of the barrier are not in its table: in asyncio they wait for the lock of the
  * condition; what a scenario calls there may not wait. bz_asyncio_break_barrier() has them. */
-#include "scenarios/variants/asyncio.h"
+#include <inttypes.h>
+
+#include "scenarios/variants/item_queue.h"
 #include "scenarios/variants/variants.h"
 
 /* --- lock ------------------------------------------------------------------------------------- */
+
+struct lock {
+    struct bz_deque queue;
+    bool is_locked; /* by a task that has resumed */
+};
 
 static enum bz_status lock_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct lock *lock = instance;
@@ -96,6 +103,13 @@ static const struct bz_permit_ops lock_ops = {
 
 /* --- semaphore -------------------------------------------------------------------------------- */
 
+struct semaphore {
+    struct bz_deque queue;
+    uint32_t value; /* permits that no task holds and no waiter was woken for */
+    uint32_t bound;
+    bool is_bounded;
+};
+
 static enum bz_status semaphore_init(void *instance, struct bz_loop *loop, uint32_t permits) {
     struct semaphore *semaphore = instance;
     bz_deque_init(&semaphore->queue, loop);
@@ -117,7 +131,7 @@ static bool wake_next(struct semaphore *semaphore) {
     return has_woken;
 }
 
-bool bz_asyncio_semaphore_locked(void *instance) {
+static bool semaphore_locked(void *instance) {
     const struct semaphore *semaphore = instance;
     return semaphore->value == 0 || bz_deque_has_live(&semaphore->queue);
 }
@@ -125,7 +139,7 @@ bool bz_asyncio_semaphore_locked(void *instance) {
 static enum bz_status semaphore_acquire_311(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
-    if (!bz_asyncio_semaphore_locked(semaphore)) {
+    if (!semaphore_locked(semaphore)) {
         semaphore->value--;
         return BZ_OK;
     }
@@ -142,7 +156,7 @@ static enum bz_status semaphore_acquire_311(void *instance) {
 static enum bz_status semaphore_acquire_313(void *instance) {
     struct semaphore *semaphore = instance;
     struct bz_waiter waiter;
-    if (!bz_asyncio_semaphore_locked(semaphore)) {
+    if (!semaphore_locked(semaphore)) {
         semaphore->value--;
         return BZ_OK;
     }
@@ -172,13 +186,18 @@ static void semaphore_view(void *instance, struct bz_permit_view *view) {
 #define SEMAPHORE_OPS(init_, acquire_)                                                             \
     &(const struct bz_permit_ops) {                                                                \
         .instance_bytes = sizeof(struct semaphore), .init = init_, .acquire = acquire_,            \
-        .release = semaphore_release, .locked = bz_asyncio_semaphore_locked,                       \
-        .view = semaphore_view                                                                     \
+        .release = semaphore_release, .locked = semaphore_locked, .view = semaphore_view           \
     }
 
 static const struct bz_event_ops event_ops = {BZ_FLAG};
 
 /* --- condition -------------------------------------------------------------------------------- */
+
+struct condition {
+    struct lock own;
+    struct lock *lock; /* `own`, unless it shares another's */
+    struct bz_deque queue;
+};
 
 static enum bz_status condition_init(void *instance, struct bz_loop *loop) {
     struct condition *condition = instance;
@@ -271,6 +290,16 @@ static uint32_t condition_queued(void *instance) {
     }
 
 /* --- barrier ---------------------------------------------------------------------------------- */
+
+enum barrier_state { FILLING = 0, DRAINING, RESETTING, BROKEN };
+
+struct barrier {
+    struct condition condition;              /* first: its `queued` is the barrier's too */
+    enum bz_status (*wait)(void *condition); /* of this version */
+    uint32_t parties;
+    uint32_t count; /* tasks that fill, or have yet to leave */
+    uint32_t state; /* enum barrier_state */
+};
 
 static enum bz_status barrier_init(struct barrier *barrier, struct bz_loop *loop,
                                    uint32_t parties) {
@@ -365,6 +394,76 @@ static enum bz_status queue_init(void *instance, struct bz_loop *loop, enum bz_q
 static const struct bz_queue_ops queue_ops_311 = {BZ_ITEM_QUEUE, .init = queue_init};
 static const struct bz_queue_ops queue_ops_313 = {BZ_ITEM_QUEUE, .init = queue_init,
                                                   .shutdown = bz_item_queue_shutdown};
+
+/* --- for those who compare it with the real one ------------------------------------------------
+ */
+
+static void put_deque(struct bz_cut_text *text, const struct bz_deque *deque) {
+    static const char states[] = {
+        [BZ_FUTURE_PENDING] = 'P', [BZ_FUTURE_RESULT] = 'R', [BZ_FUTURE_CANCELLED] = 'C'};
+    struct bz_waiter *waiter = NULL;
+    bz_cut_add(text, "[");
+    while ((waiter = bz_deque_next(deque, waiter)) != NULL) {
+        bz_cut_add(text, "%c", states[waiter->future.state]);
+    }
+    bz_cut_add(text, "]");
+}
+
+static void put_lock(struct bz_cut_text *text, const struct lock *lock) {
+    bz_cut_add(text, "%d", lock->is_locked);
+    put_deque(text, &lock->queue);
+}
+
+static void put_condition(struct bz_cut_text *text, const struct condition *condition) {
+    put_lock(text, condition->lock);
+    put_deque(text, &condition->queue);
+}
+
+static void put_queue(struct bz_cut_text *text, const struct bz_item_queue *queue) {
+    bz_cut_add(text, "%" PRIu64 ",%d[", queue->unfinished, queue->is_shut);
+    for (uint32_t index = 0; index < queue->items.count; index++) {
+        bz_cut_add(text, "%s%" PRIu64, index == 0 ? "" : " ", bz_item_queue_at(queue, index));
+    }
+    bz_cut_add(text, "]");
+    put_deque(text, &queue->getters);
+    put_deque(text, &queue->putters);
+    put_deque(text, &queue->joiners);
+}
+
+void bz_asyncio_print(struct bz_cut_text *text, enum bz_primitive primitive, void *instance) {
+    static const char *const barrier_states[] = {
+        [FILLING] = "filling",
+        [DRAINING] = "draining",
+        [RESETTING] = "resetting",
+        [BROKEN] = "broken",
+    };
+    switch (primitive) {
+    case BZ_PRIMITIVE_LOCK:
+        put_lock(text, instance);
+        break;
+    case BZ_PRIMITIVE_SEMAPHORE:
+    case BZ_PRIMITIVE_BOUNDED:
+        bz_cut_add(text, "%d,%u", semaphore_locked(instance),
+                   ((struct semaphore *)instance)->value);
+        put_deque(text, &((struct semaphore *)instance)->queue);
+        break;
+    case BZ_PRIMITIVE_EVENT:
+        bz_cut_add(text, "%d", ((struct bz_flag *)instance)->is_set);
+        put_deque(text, &((struct bz_flag *)instance)->waiters);
+        break;
+    case BZ_PRIMITIVE_CONDITION:
+        put_condition(text, instance);
+        break;
+    case BZ_PRIMITIVE_BARRIER:
+        bz_cut_add(text, "%u,%s,", ((struct barrier *)instance)->count,
+                   barrier_states[((struct barrier *)instance)->state]);
+        put_condition(text, &((struct barrier *)instance)->condition);
+        break;
+    default:
+        put_queue(text, instance);
+        break;
+    }
+}
 
 /* --- the runtime ------------------------------------------------------------------------------ */
 
