@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "primitives/runtime/heapq.h"
-
 /* Items can be put back in front of so many. */
 #define FIRST_PUT UINT32_MAX
 
@@ -31,31 +29,14 @@ static void wake(const struct bz_item_queue *queue, struct bz_deque *deque) {
 
 /* --- items ------------------------------------------------------------------------------------ */
 
-static bool has_lower_priority(const void *left, const void *right) {
-    return ((const struct bz_items_entry *)left)->priority <
-           ((const struct bz_items_entry *)right)->priority;
-}
-
-static struct bz_heapq heap_of(const struct bz_item_queue *queue) {
-    return (struct bz_heapq){queue->items.heap, sizeof queue->items.heap[0], has_lower_priority};
-}
-
-static bool is_heapq(const struct bz_item_queue *queue) {
-    return queue->is_asyncio && queue->items.kind == BZ_QUEUE_PRIORITY;
-}
-
 enum bz_status bz_item_queue_store(struct bz_item_queue *queue, uint64_t value, int64_t priority) {
-    struct bz_items *items = &queue->items;
-    if (!bz_items_reserve(items)) {
+    if (!bz_items_reserve(&queue->items)) {
         return BZ_NO_MEMORY;
     }
-    if (!is_heapq(queue)) {
-        bz_items_push(items, value, priority);
-        return BZ_OK;
+    if (queue->is_asyncio) {
+        queue->items.puts = 0; /* so that nothing breaks a tie */
     }
-    struct bz_heapq heap = heap_of(queue);
-    items->heap[items->count] = (struct bz_items_entry){.priority = priority, .value = value};
-    bz_heapq_to_root(&heap, 0, items->count++);
+    bz_items_push(&queue->items, value, priority);
     return BZ_OK;
 }
 
@@ -95,14 +76,7 @@ enum bz_status bz_item_queue_add(struct bz_item_queue *queue, uint64_t value, in
 }
 
 uint64_t bz_item_queue_take(struct bz_item_queue *queue) {
-    struct bz_items *items = &queue->items;
-    if (!is_heapq(queue)) {
-        return bz_items_pop(items);
-    }
-    struct bz_heapq heap = heap_of(queue);
-    uint64_t value = items->heap[0].value;
-    bz_heapq_drop_first(&heap, items->count--);
-    return value;
+    return bz_items_pop(&queue->items);
 }
 
 uint64_t bz_item_queue_at(const struct bz_item_queue *queue, uint32_t index) {
