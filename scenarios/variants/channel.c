@@ -2,8 +2,6 @@
  * receiver's close works as the drop of all senders. */
 #include "primitives/sync/channel.h"
 
-#include <string.h>
-
 #include "scenarios/variants/modelled.h"
 
 enum {
@@ -19,13 +17,10 @@ enum {
     OP_COUNT
 };
 
-#define VALUES_MAX 8 /* the greatest capacity */
-
 struct state {
     int64_t capacity;
     int64_t senders;
-    int64_t count;
-    int64_t values[VALUES_MAX]; /* the oldest first; 0 beyond the count */
+    struct bz_model_line values;
 };
 
 static void start(void *memory, const int64_t *parameters) {
@@ -35,21 +30,19 @@ static void start(void *memory, const int64_t *parameters) {
 }
 
 static bool receive(struct state *state, int64_t *answer) {
-    if (state->count == 0) {
+    if (state->values.count == 0) {
         *answer = -BZ_CLOSED;
         return state->senders == 0;
     }
-    *answer = state->values[0];
-    memmove(state->values, state->values + 1, (VALUES_MAX - 1) * sizeof state->values[0]);
-    state->values[--state->count] = 0;
+    *answer = bz_model_line_take(&state->values, 0);
     return true;
 }
 
 static bool send(struct state *state, int64_t value, int64_t *answer) {
-    bool is_full = state->count == state->capacity;
+    bool is_full = state->values.count == state->capacity;
     *answer = state->senders == 0 ? -BZ_CLOSED : 0;
     if (state->senders > 0 && !is_full) {
-        state->values[state->count++] = value;
+        bz_model_line_push(&state->values, value);
     }
     return state->senders == 0 || !is_full;
 }

@@ -23,7 +23,7 @@ struct bz_item_queue {
     uint32_t maxsize;
     uint32_t handed_over; /* items in the futures of getters that have not resumed */
     bool is_shut;
-    bool is_asyncio; /* who wakes a getter or putter takes it out of its deque, and items of one
+    bool is_asyncio; /* a wake-up takes the getter or putter out of its deque, and items of one
                         priority come as a heap without a tie-break leaves them */
 };
 
@@ -47,7 +47,7 @@ uint64_t bz_item_queue_take(struct bz_item_queue *queue);
 enum bz_status bz_item_queue_wait_for_slot(struct bz_item_queue *queue);
 enum bz_status bz_item_queue_wait_for_item(struct bz_item_queue *queue);
 
-/* The first half of a shutdown; the second wakes who waits. */
+/* The first half of a shutdown; the second wakes the tasks that wait. */
 void bz_item_queue_close(struct bz_item_queue *queue, bool is_immediate);
 
 enum bz_status bz_item_queue_init(void *instance, struct bz_loop *loop, enum bz_queue_order order,

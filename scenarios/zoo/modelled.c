@@ -14,17 +14,19 @@
 /* The operations of each, by their numbers in the model. */
 enum { FIRST, SECOND, THIRD };
 
-#define SHIPS(entry, variant)                                                                      \
-    static enum bz_status entry##_init(void *instance, struct bz_loop *loop,                       \
-                                       const int64_t *parameters) {                                \
-        return bz_variant_##variant.modelled->init(instance, loop, parameters);                    \
-    }
-
 #define OPS(entry, type, the_model)                                                                \
     const struct bz_modelled_ops bz_zoo_ops_##entry = {.instance_bytes = sizeof(type),             \
                                                        .model = &(the_model),                      \
                                                        .init = entry##_init,                       \
                                                        .call = entry##_call};
+
+/* The same, with the init of what ships. */
+#define SHIPS(entry, type, variant)                                                                \
+    static enum bz_status entry##_init(void *instance, struct bz_loop *loop,                       \
+                                       const int64_t *parameters) {                                \
+        return bz_variant_##variant.modelled->init(instance, loop, parameters);                    \
+    }                                                                                              \
+    OPS(entry, type, bz_model_##variant)
 
 /* --- weighted semaphore ----------------------------------------------------------------------- */
 
@@ -62,8 +64,7 @@ static enum bz_status embassy_6964_call(void *instance, uint32_t op, const int64
     return bz_variant_weighted_semaphore.modelled->call(instance, op, arguments, answer);
 }
 
-SHIPS(embassy_6964, weighted_semaphore)
-OPS(embassy_6964, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
+SHIPS(embassy_6964, struct bz_weighted_semaphore, weighted_semaphore)
 
 /* zio-8598: a release that is not enough for the head of the queue is lost.
  *
@@ -85,8 +86,7 @@ static enum bz_status zio_8598_call(void *instance, uint32_t op, const int64_t *
     return status;
 }
 
-SHIPS(zio_8598, weighted_semaphore)
-OPS(zio_8598, struct bz_weighted_semaphore, bz_model_weighted_semaphore)
+SHIPS(zio_8598, struct bz_weighted_semaphore, weighted_semaphore)
 
 /* --- rwlock ----------------------------------------------------------------------------------- */
 
@@ -119,8 +119,7 @@ static enum bz_status ae_134_call(void *instance, uint32_t op, const int64_t *ar
                        : bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
 }
 
-SHIPS(ae_134, rwlock)
-OPS(ae_134, struct bz_rwlock, bz_model_rwlock)
+SHIPS(ae_134, struct bz_rwlock, rwlock)
 
 /* rustfs-2795: a writer that is cancelled while it waits is counted as waiting for ever.
  *
@@ -156,8 +155,7 @@ static enum bz_status rustfs_2795_call(void *instance, uint32_t op, const int64_
                        : bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
 }
 
-SHIPS(rustfs_2795, rwlock)
-OPS(rustfs_2795, struct rustfs_2795, bz_model_rwlock)
+SHIPS(rustfs_2795, struct rustfs_2795, rwlock)
 
 /* aiorwlock-400: a writer that is cancelled while it waits leaves the state at -1.
  *
@@ -219,8 +217,7 @@ static enum bz_status crewai_4541_call(void *instance, uint32_t op, const int64_
     return bz_variant_rwlock.modelled->call(instance, op, arguments, answer);
 }
 
-SHIPS(crewai_4541, rwlock)
-OPS(crewai_4541, struct bz_rwlock, bz_model_rwlock)
+SHIPS(crewai_4541, struct bz_rwlock, rwlock)
 
 /* --- notify ----------------------------------------------------------------------------------- */
 
@@ -244,8 +241,7 @@ static enum bz_status dl_120_call(void *instance, uint32_t op, const int64_t *ar
     return bz_waitq_wait(&notify->queue).status; /* the fault: it may have been woken */
 }
 
-SHIPS(dl_120, notify)
-OPS(dl_120, struct bz_notify, bz_model_notify)
+SHIPS(dl_120, struct bz_notify, notify)
 
 /* --- one-shot --------------------------------------------------------------------------------- */
 
@@ -268,8 +264,7 @@ static enum bz_status postage_44_call(void *instance, uint32_t op, const int64_t
     return bz_variant_oneshot.modelled->call(instance, op, arguments, answer);
 }
 
-SHIPS(postage_44, oneshot)
-OPS(postage_44, struct bz_oneshot, bz_model_oneshot)
+SHIPS(postage_44, struct bz_oneshot, oneshot)
 
 /* --- channel ---------------------------------------------------------------------------------- */
 
@@ -308,8 +303,7 @@ static enum bz_status tk_900_call(void *instance, uint32_t op, const int64_t *ar
     return bz_variant_channel.modelled->call(instance, op, arguments, answer);
 }
 
-SHIPS(tk_900, channel)
-OPS(tk_900, struct bz_channel, bz_model_channel)
+SHIPS(tk_900, struct bz_channel, channel)
 
 /* --- capacity limiter ------------------------------------------------------------------------- */
 
@@ -375,5 +369,4 @@ static enum bz_status an_646_total_call(void *instance, uint32_t op, const int64
         op == FIRST ? an_646_acquire(desk, borrower) : an_646_release(desk, borrower), answer);
 }
 
-SHIPS(an_646_total, capacity_limiter)
-OPS(an_646_total, struct an_646_desk, bz_model_capacity_limiter)
+SHIPS(an_646_total, struct an_646_desk, capacity_limiter)
