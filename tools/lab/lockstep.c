@@ -16,21 +16,18 @@
 #include "tools/report/report.h"
 #include "traces/json.h"
 #include "traces/lack.h"
+#include "traces/text.h"
 
 #define PROGRAMS_DEFAULT 20000u
 #define PROGRAMS_MAX UINT64_C(1000000000000)
-#define DUE_MAX 16u /* answers that an interpreter owes */
-#define JOBS_MAX 64u
+#define ANSWER_BYTES 65536u
 
 struct lockstep {
     const char *name; /* for messages */
     const char *python;
     const char *variant_name;
-    const char *focus_name;
-    const struct bz_script_focus *focus; /* NULL: one is drawn for each program */
     uint64_t programs;
     uint64_t seed;
-    uint32_t jobs;
     bool is_pure;     /* tasks in Python */
     bool is_complete; /* every window of every operation must be hit */
     bool is_json;
@@ -39,14 +36,12 @@ struct lockstep {
     char twisted[32]; /* its version; empty: it is not asked for */
     struct bz_reference reference;
     struct bz_side *side;
-    struct bz_partner *partners; /* one for each job; they take turns */
+    struct bz_partner partner;
     struct bz_progress progress;
+    struct bz_pair pair;
+    struct bz_json *answer; /* of the interpreter; NULL: it died */
     uint64_t same;
-    bool is_interrupted;
-    bool has_died;
-    bool is_found;
-    struct bz_pair found;
-    char difference[BZ_PARTNER_REPLY_BYTES];
+    bool is_found; /* a difference: `pair` has it, and the answer both sides */
     double seconds;
 };
 
@@ -57,17 +52,9 @@ static const struct bz_option options[] = {
      offsetof(struct lockstep, programs), .least = 1, .most = PROGRAMS_MAX},
     {"seed", "N", "Number of the first program (default 0)", BZ_OPTION_NUMBER,
      offsetof(struct lockstep, seed), .most = UINT64_MAX},
-    {"jobs", "N", "Number of interpreters at a time; it does not change the results (default 1)",
-     BZ_OPTION_NUMBER32, offsetof(struct lockstep, jobs), .least = 1, .most = JOBS_MAX},
     {"variant", "asyncio-3.11|asyncio-3.13|twisted",
      "The reference (default: that of the interpreter's version), or twisted", BZ_OPTION_TEXT,
      offsetof(struct lockstep, variant_name)},
-    {"focus", "NAME",
-     "Draw mostly what this primitive is good for: lock, semaphore, bounded, event, condition, "
-     "barrier, queue, join, shutdown, timeout, cancel, group, wait-for, gather, shield, timers "
-     "(default: seven programs of "
-     "eight have one of these)",
-     BZ_OPTION_TEXT, offsetof(struct lockstep, focus_name)},
     {"py-task", NULL, "Use asyncio's tasks and futures in Python, not those in C", BZ_OPTION_FLAG,
      offsetof(struct lockstep, is_pure)},
     {"require-windows", NULL,
@@ -85,116 +72,48 @@ static void check_options(struct bz_parse *state, void *target) {
     if (lockstep->python == NULL) {
         bz_cli_misuse(state, "--python is missing: name the interpreter");
     }
-    for (uint32_t index = 0; lockstep->focus_name != NULL && index < BZ_SCRIPT_FOCUSES; index++) {
-        if (strcmp(bz_script_focuses[index].name, lockstep->focus_name) == 0) {
-            lockstep->focus = &bz_script_focuses[index];
-        }
-    }
-    if (lockstep->focus_name != NULL && lockstep->focus == NULL) {
-        bz_cli_misuse(state, "--focus: there is no '%s'", lockstep->focus_name);
-    }
 }
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
-/* The first ones. */
-static void stop(struct lockstep *lockstep, uint32_t count) {
-    for (uint32_t job = 0; job < count; job++) {
-        bz_partner_stop(&lockstep->partners[job]);
-    }
-    free(lockstep->partners);
-}
-
 static int begin(struct lockstep *lockstep) {
     char error[BZ_PARTNER_ERROR_BYTES];
-    if (!bz_partner_ask(lockstep->python, &lockstep->version, error)) {
+    bool is_ok = bz_partner_ask(lockstep->python, &lockstep->version, error) &&
+                 bz_reference_choose(&lockstep->reference, &lockstep->version,
+                                     lockstep->variant_name, error);
+    bool is_twisted = is_ok && bz_reference_is_twisted(&lockstep->reference);
+    is_ok = is_ok &&
+            (!is_twisted || bz_partner_ask_twisted(lockstep->python, lockstep->twisted,
+                                                   sizeof lockstep->twisted, error)) &&
+            bz_partner_start(&lockstep->partner, lockstep->python, lockstep->is_pure, is_twisted,
+                             error);
+    if (!is_ok) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
-    }
-    if (!bz_reference_choose(&lockstep->reference, &lockstep->version, lockstep->variant_name,
-                             error)) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
-    }
-    bool is_twisted = bz_reference_is_twisted(&lockstep->reference);
-    if (is_twisted && !bz_partner_ask_twisted(lockstep->python, lockstep->twisted,
-                                              sizeof lockstep->twisted, error)) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
-    }
-    lockstep->partners =
-        bz_lack_check(calloc(lockstep->jobs, sizeof *lockstep->partners), "the interpreters");
-    for (uint32_t job = 0; job < lockstep->jobs; job++) {
-        if (!bz_partner_start(&lockstep->partners[job], lockstep->python, lockstep->is_pure,
-                              is_twisted, error)) {
-            stop(lockstep, job);
-            return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
-        }
     }
     lockstep->side = bz_side_new(&lockstep->reference.variant, is_twisted);
     return BZ_EXIT_OK;
 }
 
-/* --- pairs ------------------------------------------------------------------------------------ */
-
-/* The interpreter whose turn it is: with answers in order of number, the results do not depend on
- * how many there are. */
-static struct bz_partner *partner_of(struct lockstep *lockstep, uint64_t number) {
-    return &lockstep->partners[(number - lockstep->seed) % lockstep->jobs];
-}
-
-static bool send(struct lockstep *lockstep, struct bz_pair *pair) {
-    size_t length;
-    const char *text = bz_side_play(lockstep->side, pair, &length);
-    return bz_partner_send(partner_of(lockstep, pair->number), text, length);
-}
-
-/* The next answer. False: no further pair is wanted. */
-static bool receive(struct lockstep *lockstep) {
-    struct bz_partner *partner = partner_of(lockstep, lockstep->seed + lockstep->same);
-    switch (bz_partner_receive(partner)) {
-    case BZ_REPLY_SAME:
-        lockstep->same++;
-        return true;
-    case BZ_REPLY_DIFFERS:
-        lockstep->is_found = true;
-        memcpy(lockstep->difference, partner->reply, sizeof lockstep->difference);
-        return false;
-    case BZ_REPLY_INTERRUPTED:
-        lockstep->is_interrupted = true;
-        return false;
-    default:
-        lockstep->has_died = bz_interrupt_requested == 0;
-        lockstep->is_interrupted = !lockstep->has_died;
-        return false;
-    }
-}
-
-/* The C side is some programs ahead. The first answer that is no "same" ends it. */
-static void run_all(struct lockstep *lockstep) {
-    struct bz_pair *pair = bz_lack_check(calloc(1, sizeof *pair), "a program");
-    uint64_t ahead = (uint64_t)DUE_MAX * lockstep->jobs;
-    uint64_t sent = 0;
+/* The interpreter ends at the first difference; the C side is some programs ahead of it. */
+static void play_all(struct lockstep *lockstep) {
+    static char answer[ANSWER_BYTES];
+    char error[BZ_ERROR_BYTES];
     bool goes_on = true;
-    while (goes_on && lockstep->same < lockstep->programs) {
-        if (sent < lockstep->programs && sent - lockstep->same < ahead) {
-            bz_side_draw(lockstep->side, lockstep->seed + sent, lockstep->focus, pair);
-            goes_on = send(lockstep, pair) || receive(lockstep);
-            sent++;
-        } else {
-            goes_on = receive(lockstep);
-            bz_progress_show(&lockstep->progress, lockstep->same, 0);
-        }
-        if (bz_interrupt_requested != 0) {
-            lockstep->is_interrupted = true;
-            goes_on = false;
-        }
+    for (uint64_t sent = 0; goes_on && sent < lockstep->programs; sent++) {
+        size_t length;
+        bz_side_draw(lockstep->side, lockstep->seed + sent, &lockstep->pair);
+        const char *text = bz_side_play(lockstep->side, &lockstep->pair, &length);
+        goes_on = bz_partner_send(&lockstep->partner, text, length) && bz_interrupt_requested == 0;
+        bz_progress_show(&lockstep->progress, sent, 0);
     }
-    for (uint64_t due = lockstep->same + 1; lockstep->is_found && due < sent; due++) {
-        /* those behind it do not count */
-        (void)bz_partner_receive(partner_of(lockstep, lockstep->seed + due));
+    bz_partner_end(&lockstep->partner, answer, sizeof answer);
+    lockstep->answer = bz_json_parse(answer, strlen(answer), 4, "the answer", error, sizeof error);
+    if (lockstep->answer != NULL) {
+        (void)bz_json_number(bz_json_get(lockstep->answer, "same"), &lockstep->same);
+        lockstep->is_found = bz_json_get(lockstep->answer, "what") != NULL;
     }
-    free(pair);
     if (lockstep->is_found) {
-        bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, lockstep->focus,
-                     &lockstep->found);
+        bz_side_draw(lockstep->side, lockstep->seed + lockstep->same, &lockstep->pair);
     }
 }
 
@@ -284,7 +203,7 @@ static uint32_t find_missed(const struct lockstep *lockstep, bool is_printed,
 
 static void print_steps(struct lockstep *lockstep, uint64_t last) {
     size_t length;
-    const char *line = bz_side_play(lockstep->side, &lockstep->found, &length);
+    const char *line = bz_side_play(lockstep->side, &lockstep->pair, &length);
     line = strchr(strchr(line, '\n') + 1, '\n') + 1;
     printf("\n  step  %-24s the record of the C side\n", "");
     for (uint64_t step = 0; step <= last && strncmp(line, "end\n", 4) != 0; step++) {
@@ -296,26 +215,26 @@ static void print_steps(struct lockstep *lockstep, uint64_t last) {
     }
 }
 
-static const char *member(const struct bz_json *root, const char *key) {
-    const char *text = root == NULL ? NULL : bz_json_string(bz_json_get(root, key));
-    return text != NULL ? text : "";
+static const char *member(const struct lockstep *lockstep, const char *key) {
+    return bz_or(bz_json_string(bz_json_get(lockstep->answer, key)), "");
+}
+
+static uint64_t step_of(const struct lockstep *lockstep) {
+    uint64_t step = 0;
+    (void)bz_json_number(bz_json_get(lockstep->answer, "step"), &step);
+    return step;
 }
 
 static void print_difference(struct lockstep *lockstep) {
     static char program[BZ_FILE_BYTES_MAX];
-    char error[BZ_ERROR_BYTES];
-    struct bz_json *root = bz_json_parse(lockstep->difference, strlen(lockstep->difference), 4,
-                                         "the answer", error, sizeof error);
-    uint64_t step = 0;
-    (void)(root != NULL && bz_json_number(bz_json_get(root, "step"), &step));
-    printf("program %" PRIu64 " differs, order %s: %s, step %" PRIu64 "\n", lockstep->found.number,
-           bz_order_name(lockstep->found.order), member(root, "what"), step);
-    printf("  C       %s\n  Python  %s\n", member(root, "c"), member(root, "python"));
+    uint64_t step = step_of(lockstep);
+    printf("program %" PRIu64 " differs, order %s: %s, step %" PRIu64 "\n", lockstep->pair.number,
+           bz_order_name(lockstep->pair.order), member(lockstep, "what"), step);
+    printf("  C       %s\n  Python  %s\n", member(lockstep, "c"), member(lockstep, "python"));
     printf("\n");
-    bz_script_print(&lockstep->found.script, program, sizeof program);
+    bz_script_print(&lockstep->pair.script, program, sizeof program);
     fputs(program, stdout);
     print_steps(lockstep, step);
-    bz_json_free(root);
 }
 
 static void print_text(struct lockstep *lockstep) {
@@ -358,37 +277,30 @@ static void print_json(struct lockstep *lockstep) {
     (void)find_missed(lockstep, false, bz_json_add_array(root, "never_hit"));
     struct bz_json *differences = bz_json_add_array(root, "differences");
     if (lockstep->is_found) {
-        char error[BZ_ERROR_BYTES];
-        struct bz_json *answer = bz_json_parse(lockstep->difference, strlen(lockstep->difference),
-                                               4, "the answer", error, sizeof error);
         struct bz_json *item = bz_json_append_object(differences);
-        uint64_t step = 0;
-        (void)(answer != NULL && bz_json_number(bz_json_get(answer, "step"), &step));
-        bz_script_print(&lockstep->found.script, program, sizeof program);
-        bz_json_add_hex(item, "number", lockstep->found.number);
-        bz_json_add_string(item, "order", bz_order_name(lockstep->found.order));
-        bz_json_add_number(item, "step", step);
-        bz_json_add_string(item, "what", member(answer, "what"));
-        bz_json_add_string(item, "c", member(answer, "c"));
-        bz_json_add_string(item, "python", member(answer, "python"));
+        bz_script_print(&lockstep->pair.script, program, sizeof program);
+        bz_json_add_hex(item, "number", lockstep->pair.number);
+        bz_json_add_string(item, "order", bz_order_name(lockstep->pair.order));
+        bz_json_add_number(item, "step", step_of(lockstep));
+        bz_json_add_string(item, "what", member(lockstep, "what"));
+        bz_json_add_string(item, "c", member(lockstep, "c"));
+        bz_json_add_string(item, "python", member(lockstep, "python"));
         bz_json_add_string(item, "program", program);
-        bz_json_free(answer);
     }
     bz_json_put(root);
 }
 
 static int finish(struct lockstep *lockstep) {
-    if (lockstep->has_died) {
+    if (lockstep->answer == NULL) {
         return bz_cli_fail(lockstep->name, BZ_EXIT_INTERNAL,
-                           "the player in '%s' ended or stopped answering after %" PRIu64
-                           " programs",
-                           lockstep->python, lockstep->same);
+                           "the player in '%s' ended or stopped without an answer",
+                           lockstep->python);
     }
     (lockstep->is_json ? print_json : print_text)(lockstep);
     if (lockstep->is_found) {
         return BZ_EXIT_VIOLATION;
     }
-    if (lockstep->is_interrupted) {
+    if (bz_interrupt_requested != 0) {
         return BZ_EXIT_INTERRUPTED;
     }
     return lockstep->is_complete && find_missed(lockstep, false, NULL) > 0 ? BZ_EXIT_UNPROVED
@@ -412,7 +324,6 @@ static int command_lockstep(int argc, char **argv) {
             "interpreter died."};
     lockstep->name = argv[0];
     lockstep->programs = PROGRAMS_DEFAULT;
-    lockstep->jobs = 1;
     int code = bz_options_parse(&syntax, argc, argv);
     code = code != BZ_EXIT_OK ? code : begin(lockstep);
     if (code == BZ_EXIT_OK) {
@@ -420,10 +331,10 @@ static int command_lockstep(int argc, char **argv) {
         bz_interrupt_catch();
         bz_progress_begin(&lockstep->progress, lockstep->is_quiet, lockstep->programs, 0);
         lockstep->progress.unit = "programs";
-        run_all(lockstep);
+        play_all(lockstep);
         lockstep->seconds = bz_progress_end(&lockstep->progress);
         code = finish(lockstep);
-        stop(lockstep, lockstep->jobs);
+        bz_json_free(lockstep->answer);
         bz_side_free(lockstep->side);
     }
     free(lockstep);

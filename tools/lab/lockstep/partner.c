@@ -2,10 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,114 +11,34 @@
 #include "tools/cli/embedded.h"
 #include "traces/lack.h"
 
-#define SILENCE_MS (120 * 1000)
+#define CANNOT_RUN "cannot run"
 
-extern char **environ;
-
-/* --- processes -------------------------------------------------------------------------------- */
-
-static bool make_pipe(int ends[2], char *error) {
-    if (pipe2(ends, O_CLOEXEC) == 0) {
-        return true;
+/* In the child. `is_quiet`: what it says on stderr is for nobody. */
+static void become(const char *const *words, int input, int output, bool is_quiet) {
+    (void)dup2(input, STDIN_FILENO);
+    (void)dup2(output, STDOUT_FILENO);
+    if (is_quiet) {
+        (void)dup2(open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
     }
-    snprintf(error, BZ_PARTNER_ERROR_BYTES, "no pipe: %s", strerror(errno));
-    return false;
+    execvp(words[0], (char *const *)(uintptr_t)words);
+    (void)!write(STDOUT_FILENO, CANNOT_RUN, strlen(CANNOT_RUN));
+    _exit(BZ_EXIT_USAGE);
 }
 
-/* `is_quiet`: what it says on stderr is for nobody. */
-static int spawn(pid_t *pid, const char *const *arguments, int input, int output, bool is_quiet) {
-    posix_spawn_file_actions_t actions;
-    int code = posix_spawn_file_actions_init(&actions);
-    if (code != 0) {
-        return code;
-    }
-    code = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-    code = code != 0 ? code : posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-    if (code == 0 && is_quiet) {
-        code = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    }
-    if (code == 0) {
-        code = posix_spawnp(pid, arguments[0], &actions, NULL, (char *const *)(uintptr_t)arguments,
-                            environ);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return code;
-}
-
-/* With its ends of two pipes. */
-static bool start(struct bz_partner *partner, const char *const *arguments, bool is_quiet,
+static bool start(struct bz_partner *partner, const char *const *words, bool is_quiet,
                   char *error) {
-    int to[2];
-    int from[2];
-    *partner = (struct bz_partner){.python = arguments[0]};
-    if (!make_pipe(to, error)) {
+    int ends[2];
+    partner->answer = bz_lack_check(tmpfile(), "the answer of an interpreter");
+    if (pipe2(ends, O_CLOEXEC) != 0 || (partner->pid = fork()) < 0) {
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, "cannot start '%s': %s", words[0], strerror(errno));
         return false;
     }
-    if (!make_pipe(from, error)) {
-        close(to[0]);
-        close(to[1]);
-        return false;
+    if (partner->pid == 0) {
+        become(words, ends[0], fileno(partner->answer), is_quiet);
     }
-    int code = spawn(&partner->pid, arguments, to[0], from[1], is_quiet);
-    close(to[0]);
-    close(from[1]);
-    partner->to = to[1];
-    partner->from = from[0];
-    if (code != 0) {
-        partner->pid = 0;
-        snprintf(error, BZ_PARTNER_ERROR_BYTES, "cannot run '%s': %s", arguments[0],
-                 strerror(code));
-        bz_partner_stop(partner);
-        return false;
-    }
+    close(ends[0]);
+    partner->to = ends[1];
     return true;
-}
-
-void bz_partner_stop(struct bz_partner *partner) {
-    close(partner->to);
-    close(partner->from);
-    if (partner->pid > 0) {
-        kill(partner->pid, SIGKILL);
-        while (waitpid(partner->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
-        partner->pid = 0;
-    }
-}
-
-/* --- lines ------------------------------------------------------------------------------------ */
-
-/* Waits for more of the answer. */
-static enum bz_reply read_more(struct bz_partner *partner) {
-    struct pollfd ready = {.fd = partner->from, .events = POLLIN};
-    int count = poll(&ready, 1, SILENCE_MS);
-    if (count < 0 && errno == EINTR) {
-        return bz_interrupt_requested != 0 ? BZ_REPLY_INTERRUPTED : BZ_REPLY_SAME;
-    }
-    size_t room = BZ_PARTNER_REPLY_BYTES - 1 - partner->received;
-    ssize_t bytes =
-        count > 0 && room > 0 ? read(partner->from, partner->reply + partner->received, room) : 0;
-    if (bytes <= 0) {
-        return BZ_REPLY_DIED;
-    }
-    partner->received += (size_t)bytes;
-    return BZ_REPLY_SAME;
-}
-
-/* Takes the next line, which is then at the front of `reply`, without its end. */
-static enum bz_reply take_line(struct bz_partner *partner) {
-    memmove(partner->reply, partner->reply + partner->taken, partner->received - partner->taken);
-    partner->received -= partner->taken;
-    partner->taken = 0;
-    char *end;
-    while ((end = memchr(partner->reply, '\n', partner->received)) == NULL) {
-        enum bz_reply reply = read_more(partner);
-        if (reply != BZ_REPLY_SAME) {
-            return reply;
-        }
-    }
-    *end = '\0';
-    partner->taken = (size_t)(end - partner->reply) + 1;
-    return BZ_REPLY_SAME;
 }
 
 bool bz_partner_send(struct bz_partner *partner, const char *text, size_t length) {
@@ -137,12 +53,16 @@ bool bz_partner_send(struct bz_partner *partner, const char *text, size_t length
     return true;
 }
 
-enum bz_reply bz_partner_receive(struct bz_partner *partner) {
-    enum bz_reply reply = take_line(partner);
-    if (reply != BZ_REPLY_SAME || strcmp(partner->reply, "same") == 0) {
-        return reply;
+void bz_partner_end(struct bz_partner *partner, char *answer, size_t bytes) {
+    close(partner->to);
+    while (waitpid(partner->pid, NULL, 0) < 0 && errno == EINTR) {
     }
-    return partner->reply[0] == '{' ? BZ_REPLY_DIFFERS : BZ_REPLY_DIED;
+    rewind(partner->answer);
+    if (fgets(answer, (int)bytes, partner->answer) == NULL) {
+        answer[0] = '\0';
+    }
+    answer[strcspn(answer, "\n")] = '\0';
+    fclose(partner->answer);
 }
 
 /* --- the interpreter -------------------------------------------------------------------------- */
@@ -159,41 +79,31 @@ static const char *script(void) {
 }
 
 /* The first line that it prints. */
-static bool ask(const char *const *arguments, char *line, size_t bytes, char *error) {
-    struct bz_partner *partner = calloc(1, sizeof *partner);
-    if (partner == NULL || !start(partner, arguments, true, error)) {
-        free(partner);
+static bool ask(const char *const *words, char *line, size_t bytes, char *error) {
+    struct bz_partner partner;
+    if (!start(&partner, words, true, error)) {
         return false;
     }
-    bool is_answered = take_line(partner) == BZ_REPLY_SAME;
-    snprintf(line, bytes, "%.*s", (int)bytes - 1, is_answered ? partner->reply : "");
-    bz_partner_stop(partner);
-    free(partner);
+    bz_partner_end(&partner, line, bytes);
+    if (strcmp(line, CANNOT_RUN) == 0) {
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, CANNOT_RUN " '%s'", words[0]);
+        return false;
+    }
     return true;
 }
 
-/* First what any program understands: a shell would take the script for one of its own. */
 bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
-    const char *const version[] = {python, "--version", NULL};
     static const char *const print =
         "import sys; print(sys.implementation.name, *sys.version_info[:3])";
-    const char *const hello[] = {python, "-I", "-S", "-c", print, "--hello", NULL};
-    char line[128] = "";
-    if (!ask(version, line, sizeof line, error)) {
-        return false;
-    }
-    if (strncmp(line, "Python 3.", strlen("Python 3.")) != 0) {
-        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' is not Python 3", python);
-        return false;
-    }
-    if (!ask(hello, line, sizeof line, error)) {
-        return false;
-    }
+    const char *const words[] = {python, "-I", "-S", "-c", print, "--hello", NULL};
     unsigned *numbers = answer->version;
+    char line[128];
+    if (!ask(words, line, sizeof line, error)) {
+        return false;
+    }
     if (sscanf(line, "%31s %u %u %u", answer->implementation, &numbers[0], &numbers[1],
                &numbers[2]) != 4) {
-        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' does not run what -c says, as Python does",
-                 python);
+        snprintf(error, BZ_PARTNER_ERROR_BYTES, "'%s' is not Python 3", python);
         return false;
     }
     return true;
@@ -201,8 +111,8 @@ bool bz_partner_ask(const char *python, struct bz_python *answer, char *error) {
 
 bool bz_partner_ask_twisted(const char *python, char *version, size_t bytes, char *error) {
     static const char *const print = "import twisted.internet.defer; print(twisted.__version__)";
-    const char *const arguments[] = {python, "-I", "-c", print, NULL};
-    if (!ask(arguments, version, bytes, error)) {
+    const char *const words[] = {python, "-I", "-c", print, NULL};
+    if (!ask(words, version, bytes, error)) {
         return false;
     }
     if (version[0] == '\0') {

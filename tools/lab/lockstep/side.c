@@ -247,8 +247,7 @@ static const struct bz_script_focus *draw_focus(const struct bz_side *side, stru
     return bz_pcg32_below(pcg, 8) > 0 && is_offered ? focus : NULL;
 }
 
-void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_focus *focus,
-                  struct bz_pair *pair) {
+void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair) {
     static const uint8_t asyncio[8] = {
         BZ_PRIMITIVE_SEMAPHORE, BZ_PRIMITIVE_LOCK,  BZ_PRIMITIVE_CONDITION, BZ_PRIMITIVE_QUEUE,
         BZ_PRIMITIVE_BOUNDED,   BZ_PRIMITIVE_EVENT, BZ_PRIMITIVE_BARRIER,   BZ_PRIMITIVE_QUEUE};
@@ -269,8 +268,7 @@ void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_
         .ns = 1 + bz_pcg32_below(&pcg, 8),
         .more = bz_pcg32_below(&pcg, 3),
     };
-    const struct bz_script_focus *drawn = draw_focus(side, &pcg);
-    focus = focus != NULL ? focus : drawn;
+    const struct bz_script_focus *focus = draw_focus(side, &pcg);
     if (focus != NULL) {
         side->shape.focus = focus;
         side->shape.tasks += 2;

@@ -20,9 +20,8 @@ struct bz_side;
 struct bz_side *bz_side_new(const struct bz_variant *variant, bool is_twisted);
 void bz_side_free(struct bz_side *side);
 
-/* Draws the pair of that number, with this focus; NULL: one is drawn, too, or none. */
-void bz_side_draw(struct bz_side *side, uint64_t number, const struct bz_script_focus *focus,
-                  struct bz_pair *pair);
+/* Draws the pair of that number. */
+void bz_side_draw(struct bz_side *side, uint64_t number, struct bz_pair *pair);
 
 /* Runs it, and returns what tools/python/lockstep/player.py reads: a text that lasts until the next
  * call. With `length`. */

@@ -2,7 +2,7 @@
 
 Every task, future, primitive, timeout and group is asyncio's own. Only the loop is not: it runs
 the handle that the C side ran, and after every step it compares what happened, and the state of
-everything, with what the C side says. The first difference of a program is reported, as JSON.
+everything, with what the C side says. It ends at the first difference.
 
 stdin, one program after another:
 
@@ -13,10 +13,12 @@ stdin, one program after another:
 
 A STEP is "setup", "run HANDLE TIME TURN" or "cancel TASK TIME TURN": TIME is the clock, TURN what
 is left of the turn after the step. A HANDLE is named by owner, role (s: step of a task, t: timer,
-c: callback) and number, as 2s5. stdout: for each program a line, "same" or the difference.
+c: callback) and number, as 2s5. stdout, at the end: how many programs were the same, and
+the difference, as JSON.
 """
 import gc
 import json
+import os
 import signal
 
 if __name__ != "__main__":  # else that file comes before this one, in the same text
@@ -537,45 +539,45 @@ class Player:
         self.loop.timers.clear()
 
 
-def serve(task_type):
+def read_program():
+    """Its head, the program and its lines; None at the end."""
     read = sys.stdin.readline
-    programs = 0
-    while True:
-        head = read()
-        if not head:
-            return
-        _, number, order = head.split()
-        program = json.loads(read())
-        lines = []
-        line = read()
-        while line != "end\n":
-            if not line:
-                return
-            lines.append(line[:-1])
-            line = read()
-        player = Player(order, program, task_type)
+    head, program, lines = read(), read(), []
+    for line in iter(read, ""):
+        if line == "end\n":
+            return head, program, lines
+        lines.append(line[:-1])
+    return None
+
+
+def serve(task_type):
+    """Plays programs up to the first difference, and prints one answer."""
+    answer = {"same": 0}
+    while (read := read_program()) is not None:
+        head, program, lines = read
+        player = Player(head.split()[2], json.loads(program), task_type)
         difference = player.play(lines)
         player.close()
         events._set_running_loop(None)
-        if difference is None:
-            print("same", flush=True)
-        else:
+        if difference is not None:
             step, (what, theirs, ours) = difference
-            print(json.dumps({"program": int(number), "step": step, "what": what, "c": theirs,
-                              "python": ours}), flush=True)
-        programs += 1
-        if programs % 256 == 0:
+            answer.update(step=step, what=what, c=theirs, python=ours)
+            break
+        answer["same"] += 1
+        if answer["same"] % 256 == 0:
             gc.collect()
+    print(json.dumps(answer), flush=True)
 
 
 def main(argv):
     """--c-task or --py-task; behind that, for Twisted, the text of deferreds.py."""
     gc.disable()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the C side ends the programs
     sys.unraisablehook = lambda args: None  # a program that stands still is thrown away
     if len(argv) > 2:
         exec(compile(argv[2], "deferreds.py", "exec"), globals())
     serve(task_class(asyncio.Task))
+    os._exit(0)  # without a word about what still waits
 
 
 if __name__ == "__main__":
