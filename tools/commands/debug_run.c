@@ -1,10 +1,10 @@
 #include "tools/commands/debug_run.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,42 +159,28 @@ static int make_scratch(const char *name, const struct bz_named_run *run, struct
     return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: %s", error);
 }
 
-/* In the child. The parent learns of a failure through the pipe, which exec closes. */
-static void exec_gdb(char *const *arguments, int failed) {
-    signal(SIGINT, SIG_DFL);
-    execvp(arguments[0], arguments);
-    int number = errno;
-    (void)!write(failed, &number, sizeof number);
-    _exit(BZ_EXIT_USAGE);
-}
-
 /* Ctrl-C is for gdb and for the program in it. */
 static int run_gdb(const char *name, char *const *arguments) {
-    int ends[2];
-    int number = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return bz_cli_fail(name, bz_cli_exit_of_errno(errno), "--gdb: %s", strerror(errno));
-    }
+    posix_spawnattr_t attributes;
+    sigset_t heeded;
+    pid_t child;
     fflush(stdout);
+    sigemptyset(&heeded);
+    sigaddset(&heeded, SIGINT);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &heeded);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
     void (*before)(int) = signal(SIGINT, SIG_IGN);
-    pid_t child = fork();
-    if (child == 0) {
-        exec_gdb(arguments, ends[1]);
-    }
-    number = child < 0 ? errno : 0;
-    close(ends[1]);
-    ssize_t bytes = child < 0 ? 0 : read(ends[0], &number, sizeof number);
-    close(ends[0]);
-    if (child > 0) {
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
-        }
+    int number = posix_spawnp(&child, arguments[0], NULL, &attributes, arguments, environ);
+    while (number == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {
     }
     signal(SIGINT, before);
-    if (child > 0 && bytes <= 0) {
-        return BZ_EXIT_OK;
-    }
-    return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot run gdb: %s%s", strerror(number),
-                       number == ENOENT ? "; the package is called gdb: apt-get install gdb" : "");
+    posix_spawnattr_destroy(&attributes);
+    return number == 0
+               ? BZ_EXIT_OK
+               : bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot run gdb: %s%s", strerror(number),
+                             number == ENOENT ? "; the package is called gdb: apt-get install gdb"
+                                              : "");
 }
 
 int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *variant,

@@ -13,6 +13,8 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/embedded.h"
 #include "tools/cli/options.h"
+#include "tools/report/text_output.h"
+#include "traces/text.h"
 
 #define NAME_LENGTH_MAX 40u
 
@@ -103,8 +105,8 @@ static int check_name(const char *command, const struct new *new) {
 
 /* --- the files -------------------------------------------------------------------------------- */
 
-/* Prints the template with its words replaced. An '@' that starts no known word is printed. */
-static void expand(FILE *out, const char *text, const struct word *words) {
+/* Adds the template with its words replaced. An '@' that starts no known word stays. */
+static void expand(struct bz_text *out, const char *text, const struct word *words) {
     while (*text != '\0') {
         const struct word *word = words;
         size_t length = 0;
@@ -115,28 +117,24 @@ static void expand(FILE *out, const char *text, const struct word *words) {
             }
         }
         if (*text == '@' && word->name != NULL) {
-            fputs(word->value, out);
+            bz_text_put(out, word->value);
             text += length + 2;
         } else {
-            fputc(*text++, out);
+            bz_text_put_bytes(out, text++, 1);
         }
     }
 }
 
 static int write_file(const char *command, const char *path, const struct word *words,
                       const char *text) {
-    FILE *file = fopen(path, "wx");
-    if (file == NULL) {
-        return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot create '%s': %s", path,
-                           strerror(errno));
-    }
-    expand(file, text, words);
-    bool had_failed = ferror(file) != 0;
-    if (fclose(file) != 0 || had_failed) {
-        return bz_cli_fail(command, bz_cli_exit_of_errno(errno), "cannot write '%s': %s", path,
-                           strerror(errno));
-    }
-    return BZ_EXIT_OK;
+    struct bz_text content = {0};
+    expand(&content, text, words);
+    bool is_written = bz_file_create(path, content.bytes, content.length);
+    int problem = errno;
+    bz_text_fini(&content);
+    return is_written ? BZ_EXIT_OK
+                      : bz_cli_fail(command, bz_cli_exit_of_errno(problem), "cannot write '%s': %s",
+                                    path, strerror(problem));
 }
 
 /* The path of a file of the skeleton. False: it is too long. */

@@ -23,12 +23,12 @@ struct page {
     bool is_first;         /* of an array */
 };
 
-/* The number of a text; -1 for NULL. */
-static int64_t number_of(struct page *page, const char *text) {
-    if (text != NULL && bz_trace_find_task(&page->texts, text) == 0) {
+/* The number of a text, from 0 on. */
+static uint32_t number_of(struct page *page, const char *text) {
+    if (bz_trace_find_task(&page->texts, text) == 0) {
         bz_trace_add_task(&page->texts, text);
     }
-    return (int64_t)bz_trace_find_task(&page->texts, text) - 1;
+    return bz_trace_find_task(&page->texts, text) - 1;
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -38,9 +38,12 @@ static void begin_array(struct page *page, const char *key) {
     page->is_first = true;
 }
 
-static void put_number(struct page *page, int64_t number) {
-    bz_text_add(page->out, page->is_first ? "%" PRId64 : ",%" PRId64, number);
-    page->is_first = false;
+/* Some numbers more of an array. */
+static void put_row(struct page *page, size_t count, const uint64_t *numbers) {
+    for (size_t index = 0; index < count; index++) {
+        bz_text_add(page->out, page->is_first ? "%" PRIu64 : ",%" PRIu64, numbers[index]);
+        page->is_first = false;
+    }
 }
 
 static void put_member(struct page *page, const char *key, const char *value) {
@@ -52,11 +55,10 @@ static void put_lines(struct page *page) {
     begin_array(page, "lines");
     for (size_t index = 0; index < page->view->story->line_count; index++) {
         const struct bz_story_line *line = &page->view->story->lines[index];
-        put_number(page, (int64_t)line->step);
-        put_number(page, (int64_t)line->time_ns);
-        put_number(page, line->task);
-        put_number(page, number_of(page, line->text));
-        put_number(page, (line->is_cause ? 1 : 0) + (line->is_violation ? 2 : 0));
+        uint64_t flags = (line->is_cause ? 1u : 0u) + (line->is_violation ? 2u : 0u);
+        put_row(page, 5,
+                (uint64_t[]){line->step, line->time_ns, line->task, number_of(page, line->text),
+                             flags});
     }
     bz_text_put(page->out, "]");
 }
@@ -66,11 +68,7 @@ static void put_spans(struct page *page) {
     begin_array(page, "spans");
     for (size_t index = 0; index < ledger->span_count; index++) {
         const struct bz_span *span = &ledger->spans[index];
-        put_number(page, span->task);
-        put_number(page, (int64_t)span->step);
-        put_number(page, (int64_t)span->end);
-        put_number(page, span->kind);
-        put_number(page, span->object);
+        put_row(page, 5, (uint64_t[]){span->task, span->step, span->end, span->kind, span->object});
     }
     bz_text_put(page->out, "]");
 }
@@ -79,19 +77,13 @@ static void put_arrows(struct page *page) {
     begin_array(page, "arrows");
     for (size_t index = 0; index < page->view->story->arrow_count; index++) {
         const struct bz_arrow *arrow = &page->view->story->arrows[index];
-        put_number(page, arrow->from);
-        put_number(page, arrow->to);
-        put_number(page, arrow->kind);
+        put_row(page, 3, (uint64_t[]){arrow->from, arrow->to, arrow->kind});
     }
     bz_text_put(page->out, "]");
 }
 
-static void put_interval(struct page *page, uint32_t task, uint32_t object, uint64_t step,
-                         uint64_t end) {
-    put_number(page, task);
-    put_number(page, object);
-    put_number(page, (int64_t)step);
-    put_number(page, (int64_t)(end < page->last + 1 ? end : page->last + 1));
+static uint64_t end_in_run(const struct page *page, uint64_t end) {
+    return end < page->last + 1 ? end : page->last + 1;
 }
 
 /* Owners and waiters of each object, after each step. */
@@ -100,16 +92,16 @@ static void put_queues(struct page *page) {
     begin_array(page, "holds");
     for (size_t number = 1; number < ledger->hold_count; number++) {
         const struct bz_hold *hold = &ledger->holds[number];
-        put_interval(page, hold->task, hold->object, hold->step, hold->end);
+        put_row(page, 4,
+                (uint64_t[]){hold->task, hold->object, hold->step, end_in_run(page, hold->end)});
     }
     bz_text_put(page->out, "]");
     begin_array(page, "places");
     for (size_t index = 0; index < ledger->place_count; index++) {
         const struct bz_place *place = &ledger->places[index];
-        put_interval(page, place->task, place->object, place->step, place->end);
-        put_number(page, place->kind);
-        put_number(page, (int64_t)place->since);
-        put_number(page, place->was_woken);
+        put_row(page, 7,
+                (uint64_t[]){place->task, place->object, place->step, end_in_run(page, place->end),
+                             place->kind, place->since, place->was_woken});
     }
     bz_text_put(page->out, "]");
 }

@@ -24,7 +24,7 @@ function rows(flat, names) {
   }
   return list;
 }
-const text = (number) => (number < 0 ? null : run.strings[number]);
+const text = (number) => run.strings[number];
 const lines = rows(run.lines, ["step", "time", "task", "text", "flags"]);
 const spans = rows(run.spans, ["task", "step", "end", "kind", "object"]);
 const holds = rows(run.holds, ["task", "object", "step", "end"]);
