@@ -20,7 +20,6 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/options.h"
 #include "tools/cli/progress.h"
-#include "tools/plugin/leaks.h"
 #include "tools/plugin/plugins.h"
 #include "tools/report/report.h"
 #include "tools/report/text_output.h"

@@ -173,8 +173,8 @@ static void note_code(struct explore *explore, int code) {
 }
 
 /* Records it as an ordinary run. */
-static void keep_finding(struct explore *explore, uint32_t place,
-                         const struct bz_explore_finding *finding) {
+static void on_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
+    struct explore *explore = context;
     const struct bz_program *program = explore->config.program;
     struct bz_kept_findings *kept = explore->findings;
     struct bz_program repeat;
@@ -210,10 +210,6 @@ static void keep_finding(struct explore *explore, uint32_t place,
         place = place < kept->count ? place : kept->count;
         (void)bz_findings_keep(kept, place, &repeat, &found);
     }
-}
-
-static void on_finding(void *context, uint32_t place, const struct bz_explore_finding *finding) {
-    keep_finding(context, place, finding);
 }
 
 /* Searches witnesses. */

@@ -1,4 +1,4 @@
-#include "tools/plugin/leaks.h"
+#include "tools/plugin/plugins.h"
 
 #include <string.h>
 

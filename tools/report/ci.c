@@ -12,8 +12,6 @@
 #include "sim/session/folder.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/exit_report.h"
-#include "tools/report/github.h"
-#include "tools/report/junit.h"
 #include "traces/text.h"
 
 /* Of the command that runs: it may end anywhere. */

@@ -1,4 +1,5 @@
-#include "tools/report/github.h"
+/* The output for GitHub Actions: annotations, and a part of the job summary. */
+#include "tools/report/outcome.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The result of a command, as a suite of cases: the input of the formats for pipelines.
  *
- * run, explore and corpus make one outcome at their end (cases.h). junit.h and github.h write it
+ * run, explore and corpus make one outcome at their end (cases.h). junit.c and github.c write it
  * down. So a format knows no campaign, and a command knows no format.
  *
  * Names and messages are hostile: each format escapes them. Without memory, functions call
@@ -75,5 +75,24 @@ void bz_outcome_distinguish(const struct bz_outcome *outcome, struct bz_case *on
 
 /* How many cases have this result. */
 size_t bz_outcome_count(const struct bz_outcome *outcome, enum bz_case_result result);
+
+/* --- the formats ------------------------------------------------------------------------------ */
+
+/* JUnit's XML (junit.c). */
+void bz_junit_add(struct bz_text *out, const struct bz_outcome *outcome);
+
+/* GitHub shows ten annotations of a type for each step, and 1 MiB of summary. */
+#define BZ_GITHUB_ANNOTATIONS_MAX 10u
+#define BZ_GITHUB_SUMMARY_BYTES_MAX 1000000u
+
+/* For GitHub Actions: lines "::error title=...::...", one for each case that did not pass, and
+ * "::warning" for each warning. Of more than BZ_GITHUB_ANNOTATIONS_MAX errors, the last line says
+ * how many are left out. */
+void bz_github_add_annotations(struct bz_text *out, const struct bz_outcome *outcome);
+
+/* A part of the job summary, Markdown: the verdict, the cases that did not pass, windows, counts,
+ * and of each finding its diagram, its story and its command. Findings that do not fit into
+ * `bytes_max` are left out. */
+void bz_github_add_summary(struct bz_text *out, const struct bz_outcome *outcome, size_t bytes_max);
 
 #endif

@@ -2,8 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tools/report/github.h"
-#include "tools/report/junit.h"
+#include "tools/report/outcome.h"
 
 /* An outcome of the whole and one finding, whose texts are all `text`. */
 static void begin(struct bz_outcome *outcome, const char *text) {
