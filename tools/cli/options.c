@@ -144,8 +144,7 @@ static const struct bz_option variants_option = {"variant",
                                                  .is_repeatable = true,
                                                  .parse = add_variant};
 
-/* --- the table of a command
- * ------------------------------------------------------------------------------- */
+/* --- the table of a command ------------------------------------------------------------------- */
 
 static void add_option(struct bz_parse *parser, const struct bz_option *option, void *target) {
     BZ_CHECK(parser->count < OPTIONS_MAX);

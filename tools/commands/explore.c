@@ -116,8 +116,7 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-/* --- while it continues -------------------------------------------------------------------------
- */
+/* --- while it continues ----------------------------------------------------------------------- */
 
 static bool poll(void *context, const struct bz_explore_progress *progress) {
     struct explore *explore = context;

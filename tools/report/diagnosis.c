@@ -53,8 +53,7 @@ static uint64_t verdict_time_ns(const struct bz_trace *trace) {
     return time_ns;
 }
 
-/* --- the whole report --------------------------------------------------------------------------
- */
+/* --- the whole report ------------------------------------------------------------------------- */
 
 #define REPORT_LINES_MAX 40u /* a run whose report is not longer is shown as a whole */
 #define ASKERS_MAX 3u        /* who asked for cancels, by name */
@@ -248,8 +247,7 @@ void bz_diagnosis_print(FILE *out, const struct bz_diagnosis *diagnosis) {
     bz_timeline_fini(&timeline);
 }
 
-/* --- a run that was cut ------------------------------------------------------------------------
- */
+/* --- a run that was cut ----------------------------------------------------------------------- */
 
 #define LAST_ROWS 16u
 #define PLACES_MAX 12u /* tasks whose place is reported */
