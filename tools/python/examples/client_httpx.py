@@ -21,12 +21,17 @@ def app_of(answer):
     return app
 
 
-async def requests(sim, answer):
+async def start(create_task, answer):
     server = uvicorn.Server(uvicorn.Config(app_of(answer), host="server", port=80, http="h11",
                                            lifespan="off", log_config=None))
-    serving = asyncio.create_task(server.serve())
+    serving = create_task(server.serve())
     while not server.started:
         await asyncio.sleep(0.1)
+    return serving
+
+
+async def requests(sim, answer):
+    serving = await start(asyncio.create_task, answer)
     limits = httpx.Limits(max_connections=2)
     async with httpx.AsyncClient(limits=limits, timeout=None, verify=False) as client:
         async def request(number):

@@ -16,41 +16,44 @@ sys.unraisablehook = lambda unraisable: None  # from what a run leaves behind
 VARIANT = f"python-{platform.python_version()}"
 
 
-def run(test, *arguments, runs=1000):
-    """The report of `buzzer run` for one test; None if there is none (see standard error)."""
-    with tempfile.TemporaryDirectory() as folder:
-        return ask(test, "run", test.__name__, "--variant", VARIANT,
-                   *(["--runs", str(runs)] if runs else []), "--out", folder, *arguments)
+def be_program(test, *command):
+    """Runs the program in this process, with the test in its catalog. Its exit status."""
+    return _native.main(["buzzer", *command], [(test.__name__, "a test", test)], VARIANT, Loop,
+                        "buzzer", "buzzer replay", {}, -1)
 
 
-def ask(test, *command):
-    """What the program says in JSON, with the test in its catalog; None."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "report.json")
-        sys.stdout.flush()  # or the child writes it again, into its report
+def call(test, *command, with_errors=False):
+    """The exit status, and what the program writes on standard output (and error)."""
+    with tempfile.TemporaryFile("w+") as output:
+        sys.stdout.flush()  # or the child writes it again, into its output
         gc.freeze()  # or the child copies what is here
         process = os.fork()
         if process == 0:
-            with open(path, "w") as report:
-                os.dup2(report.fileno(), 1)
+            for number in (1, 2) if with_errors else (1,):
+                os.dup2(output.fileno(), number)
+            code = 70
             try:
-                code = _native.main(["buzzer", *command, "--json"],
-                                    [(test.__name__, "a test", test)], VARIANT, Loop, "buzzer",
-                                    "buzzer replay", {}, -1)
+                code = be_program(test, *command)
             except BaseException:
                 traceback.print_exc()
-                code = 70
             sys.stdout.flush()
             os._exit(code)
-        os.waitpid(process, 0)
-        with open(path) as report:
-            text = report.read()
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        output.seek(0)
+        return status, output.read()
+
+
+def ask(test, *command):
+    """What the program says in JSON; None if it says nothing (see standard error)."""
+    _, text = call(test, *command, "--json")
     return json.loads(text) if text else None
 
 
-def finding(report):
-    """The first violation of a report; None."""
-    return report["violations"][0] if report["violations"] else None
+def run(test, *arguments, runs=1000):
+    """The report of `buzzer run` for one test; None."""
+    with tempfile.TemporaryDirectory() as folder:
+        return ask(test, "run", test.__name__, "--variant", VARIANT,
+                   *(["--runs", str(runs)] if runs else []), "--out", folder, *arguments)
 
 
 class Checks:

@@ -1,9 +1,9 @@
-#!/usr/bin/env python3
-"""loop_test.py PACKAGE: how runs of tests in Python end, what is refused, and what is pinned."""
+"""How runs of tests in Python end, what is refused, and what is pinned."""
 import asyncio
 import concurrent.futures
 import contextlib
 import datetime
+import inspect
 import json
 import os
 import re
@@ -16,24 +16,24 @@ import tempfile
 import threading
 import time
 import uuid
+import warnings
 
-PACKAGE = sys.argv[1]
-sys.path.insert(0, PACKAGE)
-from buzzer import _native, hashes, loop as buzzer_loop  # noqa: E402
+from buzzer import hashes
+from harness import VARIANT, be_program, call
 
+warnings.resetwarnings()  # unlike other tests, these want to see what a run leaves behind
+sys.unraisablehook = sys.__unraisablehook__
 REAL_SOCKET = socket.socket
-VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
 TESTS = {}
 STEP_TIMES_MS = {"spins": "50"}
 EXPECTED = {}  # by the name of a test: exit code, and a part of what is printed
 PASSES, VIOLATES, REFUSED = 0, 1, 2
 
 
-def expect(code, *texts, only=True):
+def expect(code, *texts):
     def decorate(function):
-        if only:
-            TESTS[function.__name__] = function
-            EXPECTED[function.__name__] = (code, texts)
+        TESTS[function.__name__] = function
+        EXPECTED[function.__name__] = (code, texts)
         return function
     return decorate
 
@@ -212,27 +212,35 @@ async def no_argument():
     pass
 
 
-@expect(REFUSED, "time.sleep()", "in blocks)")
-async def blocks(sim):
-    await asyncio.sleep(0)
-    time.sleep(1)
+def calls(name, code, text, call):
+    """A test that makes one call, and says where."""
+    async def test(sim):
+        await asyncio.sleep(0)
+        result = call()
+        if inspect.isawaitable(result):
+            await result
+    test.__name__ = name
+    expect(code, text, "in <lambda>)")(test)
 
 
-@expect(REFUSED, "a thread", "in starts_thread)")
-async def starts_thread(sim):
-    threading.Thread(target=print).start()
-
-
-@expect(REFUSED, "only another thread could end", "in waits_for_thread)")
-async def waits_for_thread(sim):
-    concurrent.futures.ThreadPoolExecutor().submit(print).result()
-
-
-@expect(REFUSED, "only another thread could end", "in waits)")
-async def waits_in_thread(sim):
-    def waits():
-        threading.Event().wait()
-    await asyncio.to_thread(waits)
+for row in (
+        ("blocks", REFUSED, "time.sleep()", lambda: time.sleep(1)),
+        ("starts_thread", REFUSED, "a thread", lambda: threading.Thread(target=print).start()),
+        ("waits_for_thread", REFUSED, "only another thread could end",
+         lambda: concurrent.futures.ThreadPoolExecutor().submit(print).result()),
+        ("waits_in_thread", REFUSED, "only another thread could end",
+         lambda: asyncio.to_thread(lambda: threading.Event().wait())),
+        ("blocks_in_socket", REFUSED, "a call of a socket that blocks",
+         lambda: socket.socket().connect(("localhost", 9))),
+        ("opens_real_socket", REFUSED, "a socket", lambda: REAL_SOCKET()),
+        ("reads_input", REFUSED, "a descriptor of the system",
+         lambda: asyncio.get_running_loop().add_reader(0, print)),
+        ("forks", REFUSED, "one process", lambda: os.fork()),
+        ("starts_process", REFUSED, "another process", lambda: subprocess.run(["true"])),
+        ("makes_slow_task", REFUSED, "use asyncio.create_task()",
+         lambda: asyncio.tasks._PyTask(tick(1))),
+        ("exits", VIOLATES, "would end the program: SystemExit: 3", lambda: sys.exit(3))):
+    calls(*row)
 
 
 @expect(REFUSED, "use a ThreadPoolExecutor", "in needs_processes)")
@@ -247,45 +255,10 @@ async def opens_connection(sim):
     await asyncio.open_connection("localhost", 9)
 
 
-@expect(REFUSED, "a call of a socket that blocks", "in blocks_in_socket)")
-async def blocks_in_socket(sim):
-    socket.socket().connect(("localhost", 9))
-
-
-@expect(REFUSED, "a socket", "in opens_real_socket)")
-async def opens_real_socket(sim):
-    REAL_SOCKET()
-
-
 @expect(REFUSED, "the network in memory has none", "in opens_tls)")
 async def opens_tls(sim):
     await asyncio.start_server(print, "localhost", 443)
     await asyncio.open_connection("localhost", 443, ssl=True)
-
-
-@expect(REFUSED, "a descriptor of the system", "in reads_input)")
-async def reads_input(sim):
-    asyncio.get_running_loop().add_reader(0, print)
-
-
-@expect(REFUSED, "one process", "in forks)")
-async def forks(sim):
-    os.fork()
-
-
-@expect(REFUSED, "another process", "in starts_process)")
-async def starts_process(sim):
-    subprocess.run(["true"], check=True)
-
-
-@expect(REFUSED, "use asyncio.create_task()", "in makes_slow_task)")
-async def makes_slow_task(sim):
-    asyncio.tasks._PyTask(tick(1))
-
-
-@expect(REFUSED, "an eager task", only=sys.version_info >= (3, 14))
-async def eager(sim):
-    asyncio.create_task(tick(1), eager_start=True)
 
 
 @expect(VIOLATES, "asyncio.run() cannot be called from a running event loop", "in runs_again)")
@@ -295,11 +268,6 @@ async def runs_again(sim):
         asyncio.run(coro)
     finally:
         coro.close()
-
-
-@expect(VIOLATES, "assertion", "would end the program: SystemExit: 3", "in exits)")
-async def exits(sim):
-    raise SystemExit(3)
 
 
 @expect(VIOLATES, "assertion", "would end the program: KeyboardInterrupt")
@@ -436,25 +404,25 @@ async def temporary(sim):
         sim.check(os.path.isdir(folder), "the folder is there")
 
 
+# --- tests for more than one campaign ---------------------------------------------------------
+
 async def texts(sim):
     for text in {"alpha", "beta", "gamma", "delta", "epsilon"}:
         for _ in range(len(text) * (text > "b")):
             await asyncio.sleep(0)
         if text == "gamma":
             return
-TESTS["texts"] = texts
 
 
 async def addresses(sim):
     for _ in range(id(bytearray(40)) // 16 % 9):
         await asyncio.sleep(0)
-TESTS["addresses"] = addresses
 
 
 async def endless(sim):
     for _ in range(50):
         await asyncio.sleep(0)
-TESTS["endless"] = endless
+
 
 COUNT = [0]
 
@@ -463,56 +431,37 @@ async def counts(sim):
     COUNT[0] += 1
     if COUNT[0] % 100 == 0:
         await asyncio.sleep(0)
-TESTS["counts"] = counts
 
 
 # --- the checks -------------------------------------------------------------------------------
 
-OPTIONS = ("--variant", VARIANT, "--cancel", "none")
+def words(test, *options):
+    return (test, "run", test.__name__, "--variant", VARIANT, "--cancel", "none", *options)
 
 
-def run_here(name, *options):
-    return _native.main(["buzzer", "run", name, *OPTIONS, *options],
-                        [(name, "", TESTS[name])], VARIANT, buzzer_loop.Loop, "buzzer",
-                        "buzzer replay", {}, -1)
-
-
-def run(name, *options):
-    """The exit status and the output of a campaign, in a child process."""
-    with tempfile.TemporaryFile("w+") as file:
-        child = os.fork()
-        if child == 0:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
-            code = 70
-            try:
-                code = run_here(name, *options)
-                sys.stdout.flush()
-            finally:
-                os._exit(code)
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        file.seek(0)
-        return status, file.read()
+def run(test, *options):
+    """The exit status of a campaign, and its output in one line."""
+    status, output = call(*words(test, *options), with_errors=True)
+    return status, " ".join(output.split())
 
 
 def check_expected():
     for name, (code, texts) in EXPECTED.items():
-        got, output = run(name, "--runs", "5", "--no-shrink", "--json", "--order", "fifo",
+        got, output = run(TESTS[name], "--runs", "5", "--no-shrink", "--json", "--order", "fifo",
                           "--step-time", STEP_TIMES_MS.get(name, "1000"))
-        words = " ".join(output.split())
         assert got == code, f"{name} exits {got}, not {code}: {output}"
-        for text in texts:
-            is_there = text.lstrip("!") in words
+        for text in (*texts, "!Traceback"):
+            is_there = text.lstrip("!") in output
             assert is_there != text.startswith("!"), f"{name}: {text!r}? {output}"
-        assert "Traceback" not in output, f"{name}: {output}"
 
 
-def command(name, *options):
-    return [sys.executable, __file__, PACKAGE, name, *options]
+def command(test, *options):
+    """A process of its own for the campaign."""
+    return [sys.executable, __file__, test.__name__, *options]
 
 
-def digest_of(name, environment):
-    done = subprocess.run(command(name, "--runs", "60", "--json"), stdout=subprocess.PIPE,
+def digest_of(test, environment):
+    done = subprocess.run(command(test, "--runs", "60", "--json"), stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, timeout=100, env=environment, check=True)
     return json.loads(done.stdout)["digest"]
 
@@ -520,24 +469,24 @@ def digest_of(name, environment):
 def check_processes():
     """Two processes make the same runs, whatever they have as addresses and as hashes."""
     free = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
-    for name in ("draws", "sets_of_tasks", "texts"):
-        digests = {digest_of(name, free) for _ in range(3)}
-        assert len(digests) == 1, f"{name}: {digests}"
+    for test in (draws, sets_of_tasks, texts):
+        digests = {digest_of(test, free) for _ in range(3)}
+        assert len(digests) == 1, f"{test.__name__}: {digests}"
 
 
 def check_nondeterminism():
-    code, output = run("addresses", "--runs", "60", "--no-shrink", "--json")
-    assert code == 1 and "two runs of this seed differ at step" in " ".join(output.split()), output
-    assert "the order of a set of objects" in " ".join(output.split()), output
-    code, output = run("counts", "--runs", "90", "--check-determinism", "--no-shrink")
+    code, output = run(addresses, "--runs", "60", "--no-shrink", "--json")
+    assert code == 1 and "two runs of this seed differ at step" in output, output
+    assert "the order of a set of objects" in output, output
+    code, output = run(counts, "--runs", "90", "--check-determinism", "--no-shrink")
     assert code == 1 and "nondeterminism" in output, output
     assert re.search(r"differ at step \d+, task \w+ \((suspended before )?at \S+\.py:\d+\): '",
-                     " ".join(output.split())), output
+                     output), output
 
 
 def check_interrupt():
     with tempfile.TemporaryDirectory() as folder:
-        child = subprocess.Popen(command("endless", "--runs", "100000000", "--out", folder),
+        child = subprocess.Popen(command(endless, "--runs", "100000000", "--out", folder),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while not os.path.exists(f"{folder}/campaign.checkpoint") and child.poll() is None:
             time.sleep(0.05)
@@ -548,9 +497,9 @@ def check_interrupt():
 
 
 def main():
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 1:
         hashes.pin()
-        return run_here(*sys.argv[2:])
+        return be_program(*words(globals()[sys.argv[1]], *sys.argv[2:]))
     check_expected()
     check_processes()
     check_nondeterminism()

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""order_test.py PACKAGE: order `fifo` is the order of the stock loop, handle by handle.
+"""Order `fifo` is the order of the stock loop, handle by handle.
 
 Each program runs on asyncio's BaseEventLoop, with a clock of its own and without a selector, and on
 Buzzer's loop, which chooses nothing: order fifo, no cancel, no lag. Both write what they do into a
@@ -10,19 +9,15 @@ other.
 import asyncio
 import contextlib
 import contextvars
-import gc
-import os
 import random
 import sys
 import tempfile
 
-sys.path.insert(0, sys.argv[1])
-from buzzer import _native, loop as buzzer_loop  # noqa: E402
-import arguments  # noqa: E402
-import correct_programs  # noqa: E402
-from stock_loop import TIMED, stock_log  # noqa: E402
+import arguments
+import correct_programs
+from harness import VARIANT, call
+from stock_loop import TIMED, stock_log
 
-VARIANT = "python-%d.%d.%d" % sys.version_info[:3]
 PROGRAMS = {}
 REAL_LOOPS, BUZZER_RUNS = 3000, 3000
 
@@ -475,15 +470,10 @@ def buzzer_logs(name, function, runs, strategy):
             await function(lambda *what: log.append(repr(what)))
             file.write("\n".join(log) + "\f")
             file.flush()
-
-        child = os.fork()
-        if child == 0:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os._exit(_native.main(
-                ["buzzer", "run", name, "--variant", VARIANT, "--runs", str(runs), "--order", "fifo",
-                 "--strategy", strategy, "--cancel", "none", "--max-lag", "0", "--no-shrink", "--json"], [(name, "", test)], VARIANT, buzzer_loop.Loop, "buzzer",
-                "buzzer replay", {}, -1))
-        status = os.waitpid(child, 0)[1]
+        test.__name__ = name
+        status, _ = call(test, "run", name, "--variant", VARIANT, "--runs", str(runs), "--order",
+                         "fifo", "--strategy", strategy, "--cancel", "none", "--max-lag", "0",
+                         "--no-shrink")
         file.seek(0)
         return status, file.read().split("\f")[:-1]
 
@@ -516,7 +506,6 @@ def differs_in_time(name, function):
 
 
 def main():
-    gc.freeze()  # or each child copies what is here
     failed = 0
     for name, function in PROGRAMS.items():
         failed += differs(name + "_program", function)

@@ -1,37 +1,48 @@
-"""Faults of Twisted, on a reactor whose delayed calls are timers of Buzzer's loop."""
+"""Faults of Twisted. Their programs are driven by a reactor of Twisted's own, Clock, which needs no
+loop; in the tests the delayed calls are timers of Buzzer's loop."""
 import asyncio
-import os
-import sys
 
 from twisted.internet.defer import AlreadyCalledError, DeferredFilesystemLock, DeferredLock
 from twisted.internet.error import AlreadyCalled
-from twisted.python.failure import Failure
+from twisted.internet.task import Clock
 
-from entries import fault
+from entries import example, fault
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples"))
-
-from twisted_reactor import Reactor  # noqa: E402
+twisted_reactor = example("twisted_reactor")
 
 
-@fault("TW-RECURSE", "twisted #9304", "all", ["assertion"], "twisted_recursion", of="twisted",
-       message="is locked for ever", runs=2)
-async def twisted_recursion(sim):
-    """Each waiter releases in its callback, which is inside the release of the one before."""
-    reactor, lock, served = Reactor(), DeferredLock(), []
+@fault("TW-RECURSE", "twisted #9304", "all", ["assertion"], of="twisted", runs=2)
+def twisted_recursion():
+    """release() calls the next waiter, which releases, and so on: a long line breaks (#9304)."""
+    lock = DeferredLock()
+    done = []
 
-    def use(_):
-        served.append(1)
+    def has_it(result):
+        done.append(1)
         lock.release()
+    lock.acquire()
+    for _ in range(1000):
+        lock.acquire().addCallback(has_it).addErrback(lambda failure: None)
+    lock.release()
+    print(len(done), "of 1000 had the lock; locked:", bool(lock.locked))
+    return lock.locked or len(done) < 1000
 
-    def begin():
-        lock.acquire()
-        for _ in range(1000):
-            lock.acquire().addCallback(use).addErrback(lambda failure: None)
-    reactor.callLater(1, begin)
-    reactor.callLater(2, lock.release)
-    await asyncio.sleep(3)
-    sim.check(not lock.locked, f"{len(served)} of 1000 had the lock, and it is locked for ever")
+
+@fault("TW-NOCANCEL", "twisted, by hand since 10.1", "all", ["assertion"], of="twisted", runs=2)
+def twisted_abandoned():
+    """A waiter of a DeferredLock that somebody else has answered strands those behind it."""
+    lock = DeferredLock()
+    lock.acquire()
+    abandoned = lock.acquire()
+    abandoned.addErrback(lambda failure: None)
+    waiter = lock.acquire()
+    abandoned.errback(KeyError())
+    try:
+        lock.release()
+        return False
+    except AlreadyCalledError:
+        print("the lock is held by nobody, and a task waits")
+    return lock.locked and not waiter.called
 
 
 class MemoryLock(DeferredFilesystemLock):
@@ -43,40 +54,39 @@ class MemoryLock(DeferredFilesystemLock):
         return not was_taken
 
 
-@fault("TW-FSLOCK-TIMEOUT-STUCK", "no ticket found", "all", ["assertion"], "twisted_file_lock",
-       of="twisted", message="taken by nobody", runs=20)
-async def twisted_file_lock(sim):
-    reactor = Reactor()
+def use_twice(reactor):
+    """The first use times out. What the uses ended with."""
     MemoryLock.is_taken = True
     lock = MemoryLock("name", scheduler=reactor)
     ends = []
+    lock.deferUntilLocked(3).addBoth(lambda result: ends.append("timed out"))
+    reactor.callLater(10, lambda: lock.deferUntilLocked(3).addBoth(
+        lambda result: ends.append("second")))
+    return ends
+
+
+def locks_file():
+    """A DeferredFilesystemLock that has timed out once never answers again, and takes the lock."""
+    clock = Clock()
+    ends = use_twice(clock)
+    clock.pump([1] * 11)
+    MemoryLock.is_taken = False  # the holder unlocks
+    try:
+        clock.pump([1] * 2)
+        return False
+    except AlreadyCalled:
+        print("the second use has no answer, and the lock is taken by nobody")
+    return MemoryLock.is_taken and ends == ["timed out"]
+
+
+@fault("TW-FSLOCK-TIMEOUT-STUCK", "no ticket found", "all", ["assertion"], program=locks_file,
+       of="twisted", message="taken by nobody", runs=20)
+async def twisted_file_lock(sim):
+    ends = use_twice(twisted_reactor.Reactor())
     asyncio.get_running_loop().set_exception_handler(
         lambda _, context: ends.append(type(context.get("exception"))))
-    lock.deferUntilLocked(3).addBoth(lambda result: ends.append("timed out"))
-    await asyncio.sleep(10)
-    lock.deferUntilLocked(3).addBoth(lambda result: ends.append("second"))
-    await asyncio.sleep(1)
+    await asyncio.sleep(11)
     MemoryLock.is_taken = False  # the holder unlocks
     await asyncio.sleep(60)
     sim.check("second" in ends or AlreadyCalled not in ends,
               "the second use got no answer, and the lock is taken by nobody")
-
-
-@fault("TW-NOCANCEL", "twisted, by hand since 10.1", "all", ["assertion"], "twisted_abandoned",
-       of="twisted", message="strands who waits", runs=2)
-async def twisted_abandoned(sim):
-    reactor, lock, served = Reactor(), DeferredLock(), []
-    lock.acquire()
-    abandoned = lock.acquire()
-    abandoned.addErrback(lambda failure: None)
-    lock.acquire().addCallback(served.append)
-    reactor.callLater(1, abandoned.errback, Failure(KeyError()))
-
-    def release():
-        try:
-            lock.release()
-        except AlreadyCalledError:
-            pass
-    reactor.callLater(2, release)
-    await asyncio.sleep(3)
-    sim.check(served, "a waiter that somebody else has answered strands who waits behind it")

@@ -2,7 +2,6 @@
 programs without Buzzer that show the same. A finding that has no token for this interpreter is
 looked for; with --search, every one is, and what FINDINGS.md lists is printed."""
 import importlib
-import importlib.util
 import os
 import re
 import subprocess
@@ -43,7 +42,7 @@ def find(checks, test, is_said):
 
 
 def run_program(checks, test):
-    command = [sys.executable, os.path.join(HERE, "programs", "show.py"), test.of, test.program]
+    command = [sys.executable, os.path.join(HERE, "show.py"), test.of, test.program.__name__]
     shown = subprocess.run(command, capture_output=True, text=True, timeout=60)
     checks.check(shown.returncode == 0, f"{test.name}: {' '.join(command[1:])}: exit status "
                  f"{shown.returncode} {shown.stdout}{shown.stderr}")
@@ -53,10 +52,10 @@ def main():
     checks = Checks()
     for library in ("asyncio", "anyio", "aiohttp", "aiomysql", "async_timeout", "discord",
                     "httpcore", "psycopg_pool", "redis", "tornado", "twisted"):
-        if importlib.util.find_spec(library) is None:
-            print(f"skipped: the package {library} is missing")
-        elif importlib.util.find_spec("faults_" + library) is not None:
+        try:
             importlib.import_module("faults_" + library)
+        except ModuleNotFoundError as error:
+            print(f"skipped: {library}: {error}")
     tokens = tokens_here()
     only = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
     for test in FAULTS:

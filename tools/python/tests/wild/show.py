@@ -4,5 +4,5 @@ import importlib
 import inspect
 import sys
 
-shown = getattr(importlib.import_module(f"{sys.argv[1]}_faults"), sys.argv[2])()
+shown = getattr(importlib.import_module(f"faults_{sys.argv[1]}"), sys.argv[2])()
 sys.exit(0 if (asyncio.run(shown) if inspect.iscoroutine(shown) else shown) else 1)
