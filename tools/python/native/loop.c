@@ -1,5 +1,5 @@
 /* Loop: the type, the reports of the program to the judge, and the end of a run. */
-#include "tools/python/native/loop.h"
+#include "tools/python/native/native.h"
 
 #include <stdio.h>
 #include <structmember.h> /* after Python.h */
@@ -159,6 +159,14 @@ static PyObject *loop_end_run(PyObject *self, PyObject *sentence) {
     Py_RETURN_NONE;
 }
 
+bool bz_py_loop_call(struct bz_py_loop *loop, const char *method, PyObject *argument) {
+    PyObject *result = argument == NULL
+                           ? PyObject_CallMethod((PyObject *)loop, method, NULL)
+                           : PyObject_CallMethod((PyObject *)loop, method, "(O)", argument);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
 PyObject *bz_py_loop_refuse(struct bz_py_loop *loop, const char *sentence) {
     PyObject *result = PyObject_CallMethod((PyObject *)loop, "_refuse", "s", sentence);
     Py_XDECREF(result); /* it raises */
@@ -195,7 +203,6 @@ static PyObject *loop_running(PyObject *self, void *closure) {
 
 /* --- the type --------------------------------------------------------------------------------- */
 
-/* For one more task, and for the counts of its handles and those of the loop. */
 bool bz_py_loop_has_room(struct bz_py_loop *root) {
     uint32_t capacity = root->task_capacity;
     return root->task_count + 2 <= capacity ||

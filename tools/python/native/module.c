@@ -29,14 +29,6 @@ static void give_up(struct bz_judge *judge) {
     bz_judge_lacks(judge, "the bridge to Python (the traceback is above)", "a run");
 }
 
-static bool call_loop(struct bz_py_loop *loop, const char *method, PyObject *argument) {
-    PyObject *result = argument == NULL
-                           ? PyObject_CallMethod((PyObject *)loop, method, NULL)
-                           : PyObject_CallMethod((PyObject *)loop, method, "O", argument);
-    Py_XDECREF(result);
-    return result != NULL;
-}
-
 /* --- where it is ------------------------------------------------------------------------------ */
 
 static int note_place(void *unused) {
@@ -98,7 +90,7 @@ static void end_without_verdict(const struct bz_py_loop *loop, struct bz_judge *
 
 static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *test) {
     bool is_fifo = bz_judge_order(judge) == BZ_ORDER_FIFO;
-    if (!call_loop(loop, "_begin", test)) {
+    if (!bz_py_loop_call(loop, "_begin", test)) {
         give_up(judge);
         return;
     }
@@ -109,7 +101,7 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
     if (loop->refusal[0] == '\0' && !bz_py_loop_drive(loop, is_fifo)) {
         bz_py_is_interrupt() ? interrupt(judge) : give_up(judge);
     } else if (loop->refusal[0] == '\0' && bz_judge_verdict(judge) == BZ_RUN_PASSED &&
-               !call_loop(loop, "_finish", NULL)) {
+               !bz_py_loop_call(loop, "_finish", NULL)) {
         give_up(judge);
     }
     if (loop->refusal[0] == '\0') {
@@ -122,7 +114,7 @@ static void run_in(struct bz_py_loop *loop, struct bz_judge *judge, PyObject *te
 static void clean_up(struct bz_py_loop *loop) {
     PyObject *left = PyObject_CallMethod((PyObject *)loop, "_left", "O", Py_True);
     bz_py_loop_end(loop);
-    if (left == NULL || !call_loop(loop, "_end", left)) {
+    if (left == NULL || !bz_py_loop_call(loop, "_end", left)) {
         PyErr_Print();
     }
     Py_XDECREF(left);

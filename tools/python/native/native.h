@@ -141,10 +141,13 @@ bool bz_py_names_init(void);
 bool bz_py_futures_init(void);
 bool bz_py_handle_init(PyObject *module);
 bool bz_py_task_init(PyObject *module);
+bool bz_py_ready_init(void);
+bool bz_py_steps_init(void);
 bool bz_py_loop_init(PyObject *module);
 bool bz_py_objects_init(PyObject *module);
 bool bz_py_scopes_init(PyObject *module);
 bool bz_py_acquire_init(void);
+bool bz_py_stock_init(void);
 bool bz_py_pins_init(void);
 
 /* An attribute of a module; NULL with an exception. */
@@ -194,10 +197,78 @@ bool bz_py_is_interrupt(void);
 /* A handle in one of its queues was cancelled. */
 void bz_py_loop_note_cancelled(struct bz_py_handle *handle);
 
+/* Calls a method of the loop in Python; NULL: no argument. False with an exception. */
+bool bz_py_loop_call(struct bz_py_loop *loop, const char *method, PyObject *argument);
+
+/* For one more task, and for the counts of its handles and those of the loop. False with an
+ * exception. */
+bool bz_py_loop_has_room(struct bz_py_loop *root);
+
+/* The future that the task waits for is done. */
+void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_status status);
+
+/* --- the ready queue -------------------------------------------------------------------------- */
+
 /* Makes an array larger, with zeros. False with an exception. */
 bool bz_py_grow(void **array, uint32_t *capacity, size_t entry_bytes);
 
+/* At the end of the queue. False with an exception. */
+bool bz_py_ready_push(struct bz_py_loop *loop, struct bz_py_handle *handle);
+/* The handle leaves the queue; the caller owns it. */
+struct bz_py_handle *bz_py_ready_take(struct bz_py_loop *loop, uint32_t index);
+/* Handles that were cancelled in the queue do nothing: they are no steps. */
+void bz_py_ready_drop_cancelled(struct bz_py_loop *loop);
+/* The first timer, which at the begin of a turn is none that was cancelled; NULL: none. */
+struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop);
+/* The timers whose time has come; `is_sure`: the first one has. False with an exception. */
+bool bz_py_ready_add_due(struct bz_py_loop *loop, bool is_sure);
+/* Order fifo, at the begin of a turn: what has arrived from outside. `is_idle`: nothing else can
+ * run, so something arrives. False with an exception. */
+bool bz_py_ready_add_outside(struct bz_py_loop *loop, bool is_idle);
+
+/* call_soon(callback, *args, context=None) */
+PyObject *bz_py_call_soon(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names);
+/* _call_outside(callback, *args, context=None): an event from outside of the loop, such as that
+ * bytes have arrived. It comes at a moment that the strategy chooses. */
+PyObject *bz_py_call_outside(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names);
+/* _call_at_ns(when_ns, when, callback, *args, context=None): in nanoseconds, and as the program has
+ * it. */
+PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t count,
+                           PyObject *names);
+
 /* --- watched primitives ----------------------------------------------------------------------- */
+
+enum bz_py_kind { BZ_PY_PERMITS, BZ_PY_EVENT, BZ_PY_CONDITION, BZ_PY_BARRIER, BZ_PY_QUEUE };
+
+/* One type for all kinds: which calls make sense depends on how it was made. */
+struct bz_py_object {
+    PyObject_HEAD struct bz_py_loop *loop;
+    PyObject *target; /* of asyncio, which it may look into; NULL: it may not */
+    uint32_t number;
+    enum bz_py_kind kind;
+    bool keeps_promised; /* semaphore: _value counts a permit until its waiter resumes */
+    bool has_value;      /* a semaphore, not a lock */
+    bool has_stock_locked;
+    bool is_checked;            /* only its own methods change its level */
+    uint64_t left;              /* its level, when a method returned last */
+    struct bz_permit_view seen; /* last */
+    uint8_t answers[512];       /* of the stock locked(), see bz_py_stock_locked(); 0: not known */
+    struct bz_judged_wakes wakes;
+    struct bz_judged_condition condition;
+    struct bz_judged_barrier barrier;
+    struct bz_judged_queue queue;
+};
+
+/* Notes what the target of a new object shows. */
+void bz_py_stock_find(struct bz_py_object *object);
+/* Permits, less those that were promised if the object counts so. */
+uint64_t bz_py_stock_level(const struct bz_py_object *object);
+/* For struct bz_introspection and bz_judge_add_queue(); an instance is a struct bz_py_object. */
+void bz_py_stock_view(void *instance, struct bz_permit_view *view);
+bool bz_py_stock_locked(void *instance);
+uint32_t bz_py_stock_queued(void *instance);
+uint64_t bz_py_stock_queue_size(void *instance);
 
 /* An Object of objects.c: the real method, which is reported to the judge. */
 PyObject *bz_py_wrap_acquire(PyObject *object, PyObject *method);
@@ -269,8 +340,7 @@ enum bz_status bz_py_future_outcome(PyObject *future);
 
 bool bz_py_task_must_cancel(PyObject *task);
 /* True if the code of a suspended task is in a handler of a CancelledError: in `except`, `finally`
- * or
- * `__aexit__`. True where it cannot be seen. Since 3.11. */
+ * or `__aexit__`. True where it cannot be seen. Since 3.11. */
 bool bz_py_task_handles_cancel(PyObject *task);
 
 /* The step of a task that gets a CancelledError begins; and after it, that exception, as a new

@@ -2,9 +2,18 @@
  * calls of sim/judge/objects.h. After the run they do nothing. */
 #include <string.h>
 
-#include "tools/python/native/watched.h"
+#include "tools/python/native/native.h"
 
 static PyTypeObject *object_type;
+
+static struct bz_judge *judge_of(const struct bz_py_object *object) {
+    return object->loop->judge;
+}
+
+/* The lock of a condition is acquired and released as permits are. */
+static uint32_t permits_of(const struct bz_py_object *object) {
+    return object->kind == BZ_PY_CONDITION ? object->condition.lock : object->number;
+}
 
 /* --- new objects ------------------------------------------------------------------------------ */
 
@@ -24,20 +33,19 @@ static bool find_primitive(const char *name, enum bz_primitive *primitive) {
 static void add_condition(struct bz_py_object *object, const char *name, const char *other_name,
                           uint32_t claims, struct bz_py_object *lock,
                           const struct bz_introspection *look) {
-    struct bz_judge *judge = bz_py_judge_of(object);
+    struct bz_judge *judge = judge_of(object);
     if (lock == NULL) {
         object->condition = bz_judge_add_condition(judge, name, other_name, claims, look);
         return;
     }
     lock->is_checked = false;
-    object->condition =
-        bz_judge_add_condition_on(judge, name, bz_py_permits_of(lock), claims, look);
+    object->condition = bz_judge_add_condition_on(judge, name, permits_of(lock), claims, look);
 }
 
 static void add_object(struct bz_py_object *object, enum bz_primitive primitive, const char *name,
                        const char *other_name, uint32_t claims, uint64_t size,
                        enum bz_queue_order order, struct bz_py_object *lock) {
-    struct bz_judge *judge = bz_py_judge_of(object);
+    struct bz_judge *judge = judge_of(object);
     bool shows = object->target != NULL;
     bool is_permits = primitive < BZ_PERMIT_PRIMITIVES;
     bool asks = (claims & BZ_CLAIM_LOCKED_EXACT) != 0;
@@ -48,28 +56,28 @@ static void add_object(struct bz_py_object *object, enum bz_primitive primitive,
                                     .queued = shows && !is_permits ? bz_py_stock_queued : NULL};
     switch (primitive) {
     case BZ_PRIMITIVE_EVENT:
-        object->kind = EVENT;
+        object->kind = BZ_PY_EVENT;
         object->number = bz_judge_add_event(judge, name, claims, &look);
         break;
     case BZ_PRIMITIVE_CONDITION:
-        object->kind = CONDITION;
+        object->kind = BZ_PY_CONDITION;
         add_condition(object, name, other_name, claims, lock, &look);
         object->number = object->condition.object;
         break;
     case BZ_PRIMITIVE_BARRIER:
-        object->kind = BARRIER;
+        object->kind = BZ_PY_BARRIER;
         bz_judge_add_barrier(judge, &object->barrier, name, (uint32_t)size, claims, NULL);
         object->number = object->barrier.object;
         break;
     case BZ_PRIMITIVE_QUEUE:
-        object->kind = QUEUE;
+        object->kind = BZ_PY_QUEUE;
         bz_judge_add_queue(judge, &object->queue, name, other_name, order, (uint32_t)size, claims,
                            &look, shows ? bz_py_stock_queue_size : NULL);
         object->queue.instance = object;
         object->number = object->queue.items;
         break;
     default:
-        object->kind = PERMITS;
+        object->kind = BZ_PY_PERMITS;
         object->number = bz_judge_add_permits(judge, name, primitive, claims, size, &look);
         break;
     }
@@ -121,7 +129,7 @@ static int object_init(PyObject *self, PyObject *args, PyObject *kwargs) {
         object->target = target;
         bz_py_stock_find(object);
     }
-    if (bz_py_judge_of(object) == NULL) {
+    if (judge_of(object) == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "the run is over");
         return -1;
     }
@@ -155,12 +163,13 @@ static void object_dealloc(PyObject *self) {
  * how it works, and only the outer call is reported. */
 
 static const void **inside(const struct bz_py_object *object) {
-    return &object->loop->root->owners[bz_judge_running(bz_py_judge_of(object))].inside;
+    return &object->loop->root->owners[bz_judge_running(judge_of(object))].inside;
 }
 
 static bool is_of(const struct bz_py_object *outer, const struct bz_py_object *inner) {
-    bool is_lock = outer->kind == CONDITION && (inner->kind == CONDITION || inner->kind == PERMITS);
-    return outer == inner || (is_lock && bz_py_permits_of(outer) == bz_py_permits_of(inner));
+    bool is_lock = outer->kind == BZ_PY_CONDITION &&
+                   (inner->kind == BZ_PY_CONDITION || inner->kind == BZ_PY_PERMITS);
+    return outer == inner || (is_lock && permits_of(outer) == permits_of(inner));
 }
 
 static bool is_as_left(const struct bz_py_object *object) {
@@ -170,7 +179,7 @@ static bool is_as_left(const struct bz_py_object *object) {
     PyErr_Format(PyExc_RuntimeError,
                  "'%s' has changed without a watched call: some object has kept a method of it "
                  "from before sim.watch(), as asyncio.Condition(lock) does; watch it first",
-                 bz_judge_object_name(bz_py_judge_of(object), object->number));
+                 bz_judge_object_name(judge_of(object), object->number));
     return false;
 }
 
@@ -178,7 +187,7 @@ static bool is_as_left(const struct bz_py_object *object) {
  * exception.
  */
 static int enters(struct bz_py_object *object) {
-    if (bz_py_judge_of(object) == NULL) {
+    if (judge_of(object) == NULL) {
         return 0;
     }
     const void **place = inside(object);
@@ -195,14 +204,14 @@ static int enters(struct bz_py_object *object) {
     }
     PyErr_Format(PyExc_RuntimeError,
                  "'%s' is used inside a method of '%s': watch one of the two, not both",
-                 bz_judge_object_name(bz_py_judge_of(object), object->number),
-                 bz_judge_object_name(bz_py_judge_of(object), outer->number));
+                 bz_judge_object_name(judge_of(object), object->number),
+                 bz_judge_object_name(judge_of(object), outer->number));
     return -1;
 }
 
 /* False: the call was not reported, so its return is not. */
 static bool leaves(struct bz_py_object *object) {
-    if (bz_py_judge_of(object) == NULL || *inside(object) != object) {
+    if (judge_of(object) == NULL || *inside(object) != object) {
         return false;
     }
     *inside(object) = NULL;
@@ -243,7 +252,7 @@ static bool is_entered(enum bz_py_operation operation) {
 enum { HELD = 1, NOT_HELD = 2 };
 
 static int64_t begin_condition_wait(struct bz_py_object *object) {
-    if (bz_judge_holders(bz_py_judge_of(object), object->condition.lock) > 0) {
+    if (bz_judge_holders(judge_of(object), object->condition.lock) > 0) {
         bz_judge_condition_wait_begin(&object->condition);
         return HELD;
     }
@@ -277,15 +286,15 @@ static uint32_t low_of(int64_t packed) {
 /* Reports the call; returns what its end needs, which is not 0. */
 static int64_t report_begin(struct bz_py_object *object, enum bz_py_operation operation,
                             long argument) {
-    struct bz_judge *judge = bz_py_judge_of(object);
+    struct bz_judge *judge = judge_of(object);
     struct bz_judged_pass pass;
     struct bz_judged_join join;
     switch (operation) {
     case BZ_PY_ACQUIRE:
-        bz_judge_acquire_begin(judge, bz_py_permits_of(object));
+        bz_judge_acquire_begin(judge, permits_of(object));
         return 1;
     case BZ_PY_RELEASE:
-        bz_judge_release_begin(judge, bz_py_permits_of(object));
+        bz_judge_release_begin(judge, permits_of(object));
         return 1;
     case BZ_PY_WAIT:
         bz_judge_wait_begin(judge, object->number);
@@ -331,13 +340,13 @@ static int64_t report_begin(struct bz_py_object *object, enum bz_py_operation op
 
 static void report_end(struct bz_py_object *object, enum bz_py_operation operation, int64_t begun,
                        enum bz_status status, uint64_t value) {
-    struct bz_judge *judge = bz_py_judge_of(object);
+    struct bz_judge *judge = judge_of(object);
     switch (operation) {
     case BZ_PY_ACQUIRE:
-        bz_judge_acquire_end(judge, bz_py_permits_of(object), status);
+        bz_judge_acquire_end(judge, permits_of(object), status);
         break;
     case BZ_PY_RELEASE:
-        bz_judge_release_end(judge, bz_py_permits_of(object), status);
+        bz_judge_release_end(judge, permits_of(object), status);
         break;
     case BZ_PY_WAIT:
         bz_judge_wait_end(judge, object->number, status);
@@ -386,14 +395,14 @@ static void report_end(struct bz_py_object *object, enum bz_py_operation operati
 
 int64_t bz_py_object_begin(PyObject *self, enum bz_py_operation operation, long argument) {
     struct bz_py_object *object = (struct bz_py_object *)self;
-    int is_reported = is_entered(operation) ? enters(object) : bz_py_judge_of(object) != NULL;
+    int is_reported = is_entered(operation) ? enters(object) : judge_of(object) != NULL;
     return is_reported > 0 ? report_begin(object, operation, argument) : is_reported;
 }
 
 void bz_py_object_end(PyObject *self, enum bz_py_operation operation, int64_t begun,
                       enum bz_status status, uint64_t value) {
     struct bz_py_object *object = (struct bz_py_object *)self;
-    if (is_entered(operation) ? leaves(object) : bz_py_judge_of(object) != NULL) {
+    if (is_entered(operation) ? leaves(object) : judge_of(object) != NULL) {
         report_end(object, operation, begun, status, value);
     }
 }

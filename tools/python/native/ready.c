@@ -1,7 +1,7 @@
 /* Ready: the queue of what is to run, and how a handle gets there and gets its name. */
 #include <string.h>
 
-#include "tools/python/native/loop.h"
+#include "tools/python/native/native.h"
 
 static PyObject *text_context;   /* "context" */
 static PyObject *sleep_callback; /* asyncio.futures._set_result_unless_cancelled */
@@ -37,7 +37,6 @@ bool bz_py_ready_push(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     return true;
 }
 
-/* The handle leaves the queue; the caller owns it. */
 struct bz_py_handle *bz_py_ready_take(struct bz_py_loop *loop, uint32_t index) {
     struct bz_py_handle *handle = loop->ready[index];
     handle->loop = NULL;
@@ -50,7 +49,6 @@ struct bz_py_handle *bz_py_ready_take(struct bz_py_loop *loop, uint32_t index) {
     return handle;
 }
 
-/* The first timer, which at the begin of a turn is none that was cancelled; NULL: none. */
 struct bz_py_handle *bz_py_ready_timer(const struct bz_py_loop *loop) {
     return loop->heap_count == 0 ? NULL : loop->heap[0];
 }
@@ -106,7 +104,6 @@ void bz_py_loop_note_cancelled(struct bz_py_handle *handle) {
     loop->has_cancelled |= !handle->is_armed;
 }
 
-/* Handles that were cancelled in the ready queue do nothing: they are no steps. */
 void bz_py_ready_drop_cancelled(struct bz_py_loop *loop) {
     if (!loop->has_cancelled) {
         return;
@@ -327,7 +324,6 @@ PyObject *bz_py_call_outside(PyObject *self, PyObject *const *args, Py_ssize_t c
     return call_soon(self, args, count, names, true);
 }
 
-/* See loop.h. */
 PyObject *bz_py_call_at_ns(PyObject *self, PyObject *const *args, Py_ssize_t count,
                            PyObject *names) {
     struct bz_py_loop *loop = (struct bz_py_loop *)self;

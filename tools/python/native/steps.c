@@ -2,7 +2,7 @@
 #include <signal.h>
 
 #include "sim/contain/contain.h"
-#include "tools/python/native/loop.h"
+#include "tools/python/native/native.h"
 
 static PyObject *gathering_type; /* what asyncio.gather() waits for */
 
@@ -14,7 +14,6 @@ static PyObject *gathering_type; /* what asyncio.gather() waits for */
 
 /* --- tasks ------------------------------------------------------------------------------------ */
 
-/* The future that the task waits for is done. */
 void bz_py_loop_wake(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_status status) {
     if (task->is_waiting) {
         task->is_waiting = false;
@@ -65,18 +64,6 @@ static enum bz_wait wait_of(const struct bz_py_loop *loop, PyObject *future) {
     return is_join ? BZ_WAIT_JOIN : BZ_WAIT_FUTURE;
 }
 
-/* The message of the loop in Python about a task. */
-static bool call_loop(struct bz_py_loop *loop, const char *method, PyObject *self) {
-    PyObject *result = PyObject_CallMethod((PyObject *)loop, method, "O", self);
-    Py_XDECREF(result);
-    return result != NULL;
-}
-
-/* The first task is the test. */
-static bool end_test(struct bz_py_loop *loop, PyObject *self) {
-    return call_loop(loop, "_main_done", self);
-}
-
 /* A cancel is swallowed in two steps: the task waits after it, and no handler is left; and
  * then the task returns. Between, it may still raise a CancelledError or take the request back.
  * error: that it got in this step, if it is known. */
@@ -96,19 +83,24 @@ static bool note_swallow(struct bz_py_loop *loop, PyObject *self, struct bz_py_t
     return result != NULL;
 }
 
-static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
-    enum bz_status status = bz_py_future_outcome(self);
-    bool is_ok = status != BZ_FAILED || call_loop(loop, "_has_failed", self);
-    if (status == BZ_OK && task->goes_on) {
-        is_ok = call_loop(loop, "_has_swallowed", self) && is_ok;
-    }
-    if (task->number == 1 && loop == loop->root) {
-        is_ok = end_test(loop, self) && is_ok;
-    }
+/* The task has ended, or asyncio has refused to create it. */
+static void forget_task(struct bz_py_loop *loop, struct bz_py_task *task, enum bz_status status) {
     bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, status, 0);
     bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
     task->loop = NULL;
     Py_CLEAR(loop->root->tasks[task->number - 1]);
+}
+
+static bool end_task(struct bz_py_loop *loop, PyObject *self, struct bz_py_task *task) {
+    enum bz_status status = bz_py_future_outcome(self);
+    bool is_ok = status != BZ_FAILED || bz_py_loop_call(loop, "_has_failed", self);
+    if (status == BZ_OK && task->goes_on) {
+        is_ok = bz_py_loop_call(loop, "_has_swallowed", self) && is_ok;
+    }
+    if (task->number == 1 && loop == loop->root) { /* the test */
+        is_ok = bz_py_loop_call(loop, "_main_done", self) && is_ok;
+    }
+    forget_task(loop, task, status);
     return is_ok;
 }
 
@@ -151,19 +143,11 @@ uint32_t bz_py_loop_begin_eager(struct bz_py_loop *loop, struct bz_py_task *task
     return creator;
 }
 
-/* Asyncio has refused to create it. */
-static void drop_task(struct bz_py_loop *loop, struct bz_py_task *task) {
-    bz_judge_event(loop->judge, BZ_EVENT_EXIT, task->number, BZ_FAILED, 0);
-    bz_judge_event(loop->judge, BZ_EVENT_FREE, task->number, BZ_OK, 0);
-    task->loop = NULL;
-    Py_CLEAR(loop->root->tasks[task->number - 1]);
-}
-
 bool bz_py_loop_end_eager(struct bz_py_loop *loop, PyObject *self, uint32_t creator,
                           bool is_created) {
     bool is_ok = !is_created || end_step(loop, self, bz_py_task_of(self), NULL);
     if (!is_created) {
-        drop_task(loop, bz_py_task_of(self));
+        forget_task(loop, bz_py_task_of(self), BZ_FAILED);
     }
     if (creator != 0) {
         struct bz_py_task *task = bz_py_task_of(loop->root->tasks[creator - 1]);
@@ -222,7 +206,7 @@ static bool run_step(struct bz_py_loop *loop, struct bz_py_handle *handle) {
     bz_judge_event(loop->judge, BZ_EVENT_RESUME, task->number, status, task->steps);
     if (task->strikes > 0 && status == BZ_CANCELLED) {
         task->was_notified = true;
-        if (!call_loop(loop, "_is_notified", self)) {
+        if (!bz_py_loop_call(loop, "_is_notified", self)) {
             PyErr_Clear(); /* then no task is blamed */
         }
         bz_py_cancel_watch();
@@ -374,10 +358,6 @@ static bool prepare_any(struct bz_py_loop *loop) {
     return loop->count > 0;
 }
 
-static bool is_due_timer(const struct bz_py_handle *handle) {
-    return handle->is_timer;
-}
-
 static bool is_newer(const struct bz_py_loop *loop) {
     return bz_judge_is_newer(loop->judge, BZ_OLDER_WAKES_ON_TIME);
 }
@@ -416,7 +396,7 @@ static bool begin_turn(struct bz_py_loop *loop) {
 static bool prepare_fifo(struct bz_py_loop *loop) {
     for (;;) {
         bz_py_ready_drop_cancelled(loop);
-        if (loop->turn_left > 0 && (loop->is_outside_past || !is_due_timer(loop->ready[0]))) {
+        if (loop->turn_left > 0 && (loop->is_outside_past || !loop->ready[0]->is_timer)) {
             return !is_newer(loop) || !strike(loop);
         }
         if (!loop->is_outside_past) {
@@ -447,12 +427,6 @@ static bool goes_on(struct bz_py_loop *loop) {
     return is_left && loop->steps_after++ < STEPS_AFTER_MAX;
 }
 
-static bool collect_garbage(struct bz_py_loop *loop) {
-    PyObject *result = PyObject_CallMethod((PyObject *)loop, "_collect", NULL);
-    Py_XDECREF(result);
-    return result != NULL;
-}
-
 bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo) {
     uint32_t steps_left = STEPS_PER_COLLECTION;
     loop->is_over = false;
@@ -470,7 +444,7 @@ bool bz_py_loop_drive(struct bz_py_loop *loop, bool is_fifo) {
         bz_py_handle_drop(handle);
         Py_DECREF(handle);
         bz_judge_end_step(loop->judge);
-        if (!is_ok || (--steps_left == 0 && !collect_garbage(loop))) {
+        if (!is_ok || (--steps_left == 0 && !bz_py_loop_call(loop, "_collect", NULL))) {
             return false;
         }
         steps_left = steps_left == 0 ? STEPS_PER_COLLECTION : steps_left;

@@ -1,5 +1,5 @@
 /* The state of the stock classes of asyncio, for the judge. */
-#include "tools/python/native/watched.h"
+#include "tools/python/native/native.h"
 
 static PyObject *text_value, *text_locked_flag, *text_waiters, *text_locked, *text_getters,
     *text_putters;
@@ -87,7 +87,7 @@ static bool is_stock_locked(PyObject *target) {
 uint32_t bz_py_stock_queued(void *instance) {
     const struct bz_py_object *object = instance;
     struct bz_permit_view view = {0};
-    if (object->kind == QUEUE) {
+    if (object->kind == BZ_PY_QUEUE) {
         count_waiters(object->target, text_getters, &view);
         count_waiters(object->target, text_putters, &view);
     } else {

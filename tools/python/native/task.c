@@ -1,7 +1,7 @@
 /* Task: the interpreter's own, with a number, and with an eye on cancels. */
 #include <stddef.h>
 
-#include "tools/python/native/loop.h"
+#include "tools/python/native/native.h"
 
 PyTypeObject *bz_py_task_type;
 
