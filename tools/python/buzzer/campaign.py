@@ -210,7 +210,7 @@ def replay(function, token_or_trace):
         trace = os.path.join(folder, "run.json")
         more = [] if os.path.isfile(text) else [f"--output={trace}"]
         document = _results(program.ask(replay_words(text, "--json", *more), [case], signs=signs))
-        if signs.has_stopped and (not more or os.path.isfile(trace)):
+        if signs.has_stopped:
             debug(case, text, trace)
     found = document["violation"]
     violation = found and Violation(found["oracle"], int(document["seed"], 0), found["step"],

@@ -321,7 +321,7 @@ class Network:
                          "of the test's own")
         return end
 
-    def _add(self, fd, name, callback, args):
+    def _add(self, name, fd, callback, *args):
         end = self._socket_of(fd)
         handle, before = asyncio.Handle(callback, args, self, None), getattr(end, name)
         setattr(end, name, handle)
@@ -330,7 +330,7 @@ class Network:
         end._poll()
         return handle
 
-    def _remove(self, fd, name):
+    def _remove(self, name, fd):
         end = self._world.socket_of(fd)
         before = None if end is None else getattr(end, name)
         if before is None:
@@ -339,26 +339,17 @@ class Network:
         before.cancel()
         return True
 
-    def _add_reader(self, fd, callback, *args):
-        return self._add(fd, "_reader", callback, args)
-
-    def _add_writer(self, fd, callback, *args):
-        return self._add(fd, "_writer", callback, args)
-
-    def _remove_reader(self, fd):
-        return self._remove(fd, "_reader")
-
-    def _remove_writer(self, fd):
-        return self._remove(fd, "_writer")
-
-    def _sock_read_done(self, fd, fut, handle=None):
+    def _done(self, name, fd, fut, handle=None):
         """In order any, a transport may have the socket by now."""
         if handle is None or not handle.cancelled():
-            self._remove_reader(fd)
+            self._remove(name, fd)
 
-    def _sock_write_done(self, fd, fut, handle=None):
-        if handle is None or not handle.cancelled():
-            self._remove_writer(fd)
+    _add_reader = functools.partialmethod(_add, "_reader")
+    _add_writer = functools.partialmethod(_add, "_writer")
+    _remove_reader = functools.partialmethod(_remove, "_reader")
+    _remove_writer = functools.partialmethod(_remove, "_writer")
+    _sock_read_done = functools.partialmethod(_done, "_reader")
+    _sock_write_done = functools.partialmethod(_done, "_writer")
 
     def _make_socket_transport(self, sock, protocol, waiter=None, *, extra=None, server=None):
         return selector_events._SelectorSocketTransport(

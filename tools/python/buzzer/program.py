@@ -197,27 +197,26 @@ def _start(words, cases, replay, missing, signs, files=()):
         code, interrupt = _wait(pid, passes_on=signs is not None)
     if f"--out={FOLDER}" in words:
         _tidy(is_new)
-    return code, interrupt, passed
+    return code if code >= 0 else 128 - code, interrupt, passed
 
 
-def call(words, cases, *, replay=None, missing=None, signs=None):
-    """Runs it on this terminal. The exit code; 128 + N: signal N ended it.
+def call_one(words, cases, *, missing=None, signs=None):
+    """Runs it on this terminal. The exit code, 128 + N if signal N ended it; and True if a signal has
+    interrupted it.
 
     missing: why tests are not among the cases, by name"""
-    return call_one(words, cases, replay=replay, missing=missing, signs=signs)[0]
+    code, interrupt, passed = _start(words, cases, None, missing, signs or Signs())
+    return 130 if interrupt and code > 128 else code, interrupt is not None or bool(passed)
 
 
-def call_one(words, cases, *, replay=None, missing=None, signs=None):
-    """The same for one of several calls: the exit code, and True if a signal has interrupted it."""
-    code, interrupt, passed = _start(words, cases, replay, missing, signs or Signs())
-    code = 130 if interrupt is not None and code < 0 else code if code >= 0 else 128 - code
-    return code, interrupt is not None or bool(passed)
+def call(words, cases, **more):
+    """The exit code alone."""
+    return call_one(words, cases, **more)[0]
 
 
-def call_bare(words, cases, *, replay=None):
+def call_bare(words, cases):
     """The same, with breakpoints and prints: for the one run of `replay --once`."""
-    code, _, _ = _start(words, cases, replay, None, None)
-    return code if code >= 0 else 128 - code
+    return _start(words, cases, None, None, None)[0]
 
 
 class Answer(typing.NamedTuple):
@@ -239,5 +238,4 @@ def ask(words, cases, *, replay=None, signs=None):
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
     results = texts.pop()
-    return Answer(code if code >= 0 else 128 - code, *texts,
-                  json.loads(results) if results else None)
+    return Answer(code, *texts, json.loads(results) if results else None)

@@ -372,9 +372,8 @@ def scope_class(base):
             loop = self._buzzer_loop
             task = asyncio.current_task()
             self._buzzer_outer = loop._scopes.get(task)
-            self._buzzer_scope = _native.Scope(loop, self._buzzer_outer, due_ns(loop, self),
-                                               task.cancelling())
-            loop._scopes[task] = self._buzzer_scope
+            self._buzzer_scope = loop._scopes[task] = loop._enter_scope(
+                self._buzzer_outer, due_ns(loop, self), task.cancelling())
             return await super().__aenter__()
 
         async def __aexit__(self, kind, exception, traceback):
@@ -382,14 +381,15 @@ def scope_class(base):
             task = asyncio.current_task()
             body = OK if kind is None else status_of(exception)
             scope = self._buzzer_scope
-            scope.leaves(due_ns(loop, self), task.cancelling())
+            loop._leave_scope(scope, due_ns(loop, self), task.cancelling())
             loop._scopes[task] = self._buzzer_outer
             try:
                 result = await super().__aexit__(kind, exception, traceback)
             except TimeoutError:
-                scope.left(body, TIMED_OUT if body == CANCELLED else body, task.cancelling())
+                loop._left_scope(scope, body, TIMED_OUT if body == CANCELLED else body,
+                                 task.cancelling())
                 raise
-            scope.left(body, body, task.cancelling())
+            loop._left_scope(scope, body, body, task.cancelling())
             return result
 
     Watched.__name__, Watched.__qualname__ = base.__name__, base.__qualname__

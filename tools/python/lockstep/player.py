@@ -75,6 +75,7 @@ def show_queue(queue):
 
 
 make_deferred = None  # of deferreds.py, if that is there
+ENDS = (Exception, asyncio.CancelledError)  # of operations; a program that stands still is closed
 
 
 def make_object(loop, spec, others):
@@ -137,9 +138,7 @@ class Runner:
         self.number = asyncio.current_task().number
         try:
             await self.run_ops(ops)
-        except GeneratorExit:
-            raise
-        except BaseException:
+        except ENDS:
             self.release_inside(0)
             raise
         self.release_inside(0)
@@ -156,8 +155,6 @@ class Runner:
                     await self.run_in_time(op["within"], None, op)
                 else:
                     await self.run_op(op)
-            except GeneratorExit:
-                raise
             except asyncio.CancelledError as caught:
                 status, error = "cancelled", caught
             except Failed as caught:
@@ -188,9 +185,7 @@ class Runner:
     async def run_finally(self, op, others):
         try:
             await self.run_inside(others, None)
-        except GeneratorExit:
-            raise
-        except BaseException:
+        except ENDS:
             await self.run_ops(op["ops"])
             raise
         await self.run_ops(op["ops"])
@@ -283,9 +278,7 @@ class Runner:
         self.depth += 1
         try:
             await (self.run_op(single) if single is not None else self.run_ops(ops))
-        except GeneratorExit:
-            raise
-        except BaseException:
+        except ENDS:
             self.release_inside(self.depth)
             raise
         finally:

@@ -349,8 +349,7 @@ PyMODINIT_FUNC PyInit__native(void) {
     bz_caller.was_refused = was_refused;
     if (module == NULL || was_refused == NULL || !bz_py_names_init() || !bz_py_futures_init() ||
         !bz_py_handle_init(module) || !bz_py_loop_init(module) || !bz_py_task_init(module) ||
-        !bz_py_acquire_init() || !bz_py_objects_init(module) || !bz_py_scopes_init(module) ||
-        !bz_py_pins_init()) {
+        !bz_py_acquire_init() || !bz_py_objects_init(module) || !bz_py_pins_init()) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -145,7 +145,6 @@ bool bz_py_ready_init(void);
 bool bz_py_steps_init(void);
 bool bz_py_loop_init(PyObject *module);
 bool bz_py_objects_init(PyObject *module);
-bool bz_py_scopes_init(PyObject *module);
 bool bz_py_acquire_init(void);
 bool bz_py_stock_init(void);
 bool bz_py_pins_init(void);
@@ -298,6 +297,13 @@ enum bz_py_operation {
 int64_t bz_py_object_begin(PyObject *object, enum bz_py_operation operation, long argument);
 void bz_py_object_end(PyObject *object, enum bz_py_operation operation, int64_t begun,
                       enum bz_status status, uint64_t value);
+
+/* Methods of the loop: _enter_scope(outer or None, due_ns, cancelling) returns the scope that the
+ * running task enters; _leave_scope(scope, due_ns, cancelling) comes right before the exit, and
+ * _left_scope(scope, status of the body, status, cancelling) right after it. */
+PyObject *bz_py_scope_enter(PyObject *self, PyObject *args);
+PyObject *bz_py_scope_leave(PyObject *self, PyObject *args);
+PyObject *bz_py_scope_left(PyObject *self, PyObject *args);
 
 /* --- handles and timers ----------------------------------------------------------------------- */
 

@@ -1,100 +1,70 @@
-/* Timeout scopes, as buzzer.watch reports them. After the run they do nothing. */
+/* Timeout scopes, as buzzer.watch reports them: capsules. After the run they do nothing. */
 #include "tools/python/native/native.h"
 
 struct scope {
-    PyObject_HEAD struct bz_py_loop *loop;
-    struct scope *outer; /* the watched scope that its task is in already; NULL: none */
     struct bz_judged_scope judged;
+    PyObject *outer; /* the watched scope that its task is in already; None: none */
 };
 
-static PyTypeObject *scope_type;
+static const char name[] = "scope";
 
-/* Scope(loop, outer, due_ns, cancelling): a task enters it. */
-static int scope_init(PyObject *self, PyObject *args, PyObject *kwargs) {
-    struct scope *scope = (struct scope *)self;
-    PyObject *loop, *outer;
+static struct scope *scope_of(PyObject *capsule) {
+    return PyCapsule_GetPointer(capsule, name);
+}
+
+static void drop(PyObject *capsule) {
+    struct scope *scope = scope_of(capsule);
+    Py_DECREF(scope->outer);
+    PyMem_Free(scope);
+}
+
+PyObject *bz_py_scope_enter(PyObject *self, PyObject *args) {
+    struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
+    PyObject *outer;
     unsigned long long due_ns;
     unsigned cancelling;
-    (void)kwargs;
-    if (!PyArg_ParseTuple(args, "O!OKI", bz_py_loop_type, &loop, &outer, &due_ns, &cancelling)) {
-        return -1;
+    if (!PyArg_ParseTuple(args, "OKI", &outer, &due_ns, &cancelling)) {
+        return NULL;
     }
-    Py_INCREF(loop);
-    scope->loop = (struct bz_py_loop *)loop;
-    if (outer != Py_None && PyObject_TypeCheck(outer, scope_type)) {
-        Py_INCREF(outer);
-        scope->outer = (struct scope *)outer;
+    struct scope *scope = PyMem_Calloc(1, sizeof *scope);
+    if (scope == NULL) {
+        return PyErr_NoMemory();
     }
-    if (scope->loop->judge != NULL) {
-        bz_judge_scope_enter_begin(scope->loop->judge, &scope->judged,
-                                   scope->outer == NULL ? NULL : &scope->outer->judged, due_ns,
+    Py_INCREF(outer);
+    scope->outer = outer;
+    if (judge != NULL) {
+        bz_judge_scope_enter_begin(judge, &scope->judged,
+                                   outer == Py_None ? NULL : &scope_of(outer)->judged, due_ns,
                                    cancelling);
         bz_judge_scope_enter_end(&scope->judged, BZ_OK);
     }
-    return 0;
+    return PyCapsule_New(scope, name, drop);
 }
 
-static void scope_dealloc(PyObject *self) {
-    struct scope *scope = (struct scope *)self;
-    PyTypeObject *type = Py_TYPE(self);
-    Py_XDECREF(scope->loop);
-    Py_XDECREF(scope->outer);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-/* leaves(due_ns, cancelling): right before the exit. */
-static PyObject *scope_leaves(PyObject *self, PyObject *args) {
-    struct scope *scope = (struct scope *)self;
+PyObject *bz_py_scope_leave(PyObject *self, PyObject *args) {
+    PyObject *capsule;
     unsigned long long due_ns;
     unsigned cancelling;
-    if (!PyArg_ParseTuple(args, "KI", &due_ns, &cancelling)) {
+    if (!PyArg_ParseTuple(args, "OKI", &capsule, &due_ns, &cancelling)) {
         return NULL;
     }
-    if (scope->loop->judge != NULL) {
-        scope->judged.due_ns = due_ns;
-        bz_judge_scope_exit_begin(&scope->judged, cancelling);
+    if (((struct bz_py_loop *)self)->judge != NULL) {
+        scope_of(capsule)->judged.due_ns = due_ns;
+        bz_judge_scope_exit_begin(&scope_of(capsule)->judged, cancelling);
     }
     Py_RETURN_NONE;
 }
 
-/* left(body, status, cancelling): right after it. */
-static PyObject *scope_left(PyObject *self, PyObject *args) {
-    struct scope *scope = (struct scope *)self;
+PyObject *bz_py_scope_left(PyObject *self, PyObject *args) {
+    PyObject *capsule;
     int body, status;
     unsigned cancelling;
-    if (!PyArg_ParseTuple(args, "iiI", &body, &status, &cancelling)) {
+    if (!PyArg_ParseTuple(args, "OiiI", &capsule, &body, &status, &cancelling)) {
         return NULL;
     }
-    if (scope->loop->judge != NULL) {
-        bz_judge_scope_exit_end(&scope->judged, (enum bz_status)body, (enum bz_status)status,
-                                cancelling);
+    if (((struct bz_py_loop *)self)->judge != NULL) {
+        bz_judge_scope_exit_end(&scope_of(capsule)->judged, (enum bz_status)body,
+                                (enum bz_status)status, cancelling);
     }
     Py_RETURN_NONE;
-}
-
-static PyMethodDef methods[] = {
-    {"leaves", scope_leaves, METH_VARARGS, NULL},
-    {"left", scope_left, METH_VARARGS, NULL},
-    {0},
-};
-
-static PyType_Slot slots[] = {
-    {Py_tp_init, scope_init},
-    {Py_tp_dealloc, scope_dealloc},
-    {Py_tp_methods, methods},
-    {0, NULL},
-};
-
-static PyType_Spec spec = {
-    .name = "buzzer._native.Scope",
-    .basicsize = sizeof(struct scope),
-    .flags = Py_TPFLAGS_DEFAULT,
-    .slots = slots,
-};
-
-bool bz_py_scopes_init(PyObject *module) {
-    scope_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return scope_type != NULL &&
-           PyModule_AddObjectRef(module, "Scope", (PyObject *)scope_type) == 0;
 }

@@ -9,8 +9,6 @@ import tempfile
 
 EXAMPLES_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples")
 EXAMPLES = (("anyio", "pool_anyio.py", "faulty_table", "3 guests at a table for two"),
-            ("aiohttp", "connector_aiohttp.py", "faulty_limit",
-             "3 connections, and the limit is 2"),
             ("twisted", "lock_twisted.py", "faulty_lock", "] have the lock"),
             ("aiohttp", "client_aiohttp.py", "faulty_limit", "3 requests at once, and the limit"),
             ("asyncpg", "client_asyncpg.py", "faulty_pool", "3 connections, not 2"),

@@ -40,13 +40,6 @@ async def steps(log, name, count):
 
 
 @program
-async def plain_tasks(log):
-    tasks = [asyncio.create_task(steps(log, f"t{n}", n)) for n in range(5)]
-    for task in reversed(tasks):
-        log(await task)
-
-
-@program
 async def callbacks(log):
     loop = asyncio.get_running_loop()
     handles = [loop.call_soon(log, "soon", n) for n in range(4)]
@@ -144,23 +137,6 @@ async def waits(log):
 
 
 @program
-async def wait_for(log):
-    async def slow(name, delay):
-        try:
-            await asyncio.sleep(delay)
-            log(name, "slept")
-        except asyncio.CancelledError:
-            log(name, "cancelled")
-            await asyncio.sleep(0)
-            raise
-    for name, delay, timeout in (("a", 1, 2), ("b", 2, 1), ("c", 1, 1), ("d", 1, 0)):
-        try:
-            await asyncio.wait_for(slow(name, delay), timeout)
-        except asyncio.TimeoutError:
-            log(name, "timed out", now())
-
-
-@program
 async def cancels(log):
     async def victim(name, swallows):
         try:
@@ -190,55 +166,6 @@ async def cancels(log):
     for task in (swallows, nested, stubborn):
         log(task.cancel(), task.cancel())
     log(await asyncio.gather(swallows, nested, stubborn, unstarted, return_exceptions=True))
-
-
-@program
-async def shields(log):
-    inner = asyncio.create_task(steps(log, "inner", 4))
-    outer = asyncio.create_task(asyncio.wait_for(asyncio.shield(inner), 9))
-    await asyncio.sleep(0)
-    await asyncio.sleep(0)
-    outer.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await outer
-    log("outer is over", inner.done())
-    log(await inner)
-
-
-@program
-async def primitives(log):
-    lock, semaphore, event = asyncio.Lock(), asyncio.Semaphore(2), asyncio.Event()
-    condition, queue = asyncio.Condition(), asyncio.Queue(2)
-
-    async def worker(number):
-        async with semaphore:
-            log(number, "in")
-            async with lock:
-                await queue.put(number)
-            await event.wait()
-            async with condition:
-                log(number, "notifies")
-                condition.notify(1)
-        log(number, "out")
-
-    async def waiter():
-        async with condition:
-            await condition.wait()
-            log("notified")
-
-    tasks = [asyncio.create_task(waiter()) for _ in range(3)]
-    tasks += [asyncio.create_task(worker(n)) for n in range(5)]
-    for number in range(5):
-        log("got", await queue.get())
-        if number == 1:
-            tasks[4].cancel()
-            event.set()
-        if number == 3:
-            break
-    await asyncio.wait(tasks, timeout=5)
-    for task in tasks:
-        task.cancel()
-    log([type(each).__name__ for each in await asyncio.gather(*tasks, return_exceptions=True)])
 
 
 @program
@@ -338,38 +265,6 @@ async def errors(log):
     log("after", type(loop.get_exception_handler()).__name__)
 
 
-@program
-async def sums(log):
-    async def thrice():
-        for _ in range(3):
-            await asyncio.sleep(0.01)
-        log("thrice")
-
-    async def once():
-        await asyncio.sleep(0.03)
-        log("once")
-    await asyncio.gather(thrice(), once(), thrice(), once())
-
-
-@program
-async def one_deadline(log):
-    async def worker(number):
-        try:
-            await asyncio.wait_for(asyncio.sleep(9), 0.01)
-        except asyncio.TimeoutError:
-            log("timed out", number)
-    await asyncio.gather(*(worker(n) for n in range(6)))
-
-
-@program
-async def heartbeats(log):
-    async def beat(name):
-        for number in range(4):
-            log(name, number)
-            await asyncio.sleep(0.01)
-    await asyncio.gather(*map(beat, ("beat", "work", "third", "fourth")))
-
-
 class Sim:
     """What a correct program asks of the simulation, on any loop."""
     now_ns = property(lambda self: now())
@@ -414,36 +309,72 @@ def drawn(seed):
     async def run(log):
         draw = random.Random(seed)
         loop = asyncio.get_running_loop()
-        semaphore, queue, tasks = asyncio.Semaphore(2), asyncio.Queue(), []
+        loop.set_exception_handler(lambda *context: None)  # of faults of wait_for() before 3.12
+        lock, semaphore, event = asyncio.Lock(), asyncio.Semaphore(2), asyncio.Event()
+        condition, queue, tasks = asyncio.Condition(), asyncio.Queue(2), []
 
-        async def act(name, kind):
-            if kind == 0:
+        async def slow(name):
+            try:
                 await asyncio.sleep(draw.randrange(3))
-            elif kind == 1:
-                async with semaphore:
-                    await asyncio.sleep(draw.randrange(2))
-            elif kind == 2:
-                queue.put_nowait(name)
-            elif kind == 3:
-                await asyncio.wait_for(queue.get(), draw.randrange(3))
-            elif kind == 4:
-                tasks[draw.randrange(len(tasks))].cancel()
-            elif kind == 5:
-                loop.call_later(draw.randrange(3), log, "later", name)
-            elif kind == 6:
-                await asyncio.shield(asyncio.create_task(steps(log, name + "s", 2)))
-            else:
-                await asyncio.wait([asyncio.create_task(steps(log, name + "w", n))
-                                    for n in range(2)])
+                log(name, "slept")
+            except asyncio.CancelledError:
+                log(name, "slow cancelled")
+                await asyncio.sleep(0)
+                raise
+
+        async def notify(name):
+            async with condition:
+                log(name, "notifies")
+                condition.notify(draw.randrange(1, 3))
+
+        async def wait(name):
+            async with condition:
+                await condition.wait()
+                log(name, "notified")
+
+        async def hold(name, permits):
+            async with permits:
+                log(name, "holds")
+                await asyncio.sleep(draw.randrange(2))
+
+        async def sleep_in_parts(name):
+            """The sum is a time at which others wake, too."""
+            for _ in range(3):
+                await asyncio.sleep(0.01)
+            log(name, "awake", now())
+
+        async def wait_for_some(name):
+            children = [asyncio.create_task(steps(log, f"{name}{n}", n)) for n in range(3)]
+            await asyncio.wait(children, return_when=asyncio.FIRST_COMPLETED)
+            log(name, [child.done() for child in children])
+
+        def toggle(name):
+            event.clear() if event.is_set() else event.set()
+
+        async def cancel(name):
+            log(name, tasks[draw.randrange(len(tasks))].cancel())
+
+        async def shield(name):
+            await asyncio.shield(asyncio.create_task(steps(log, name + "s", 4)))
+
+        kinds = [slow, notify, wait, sleep_in_parts, wait_for_some, cancel, shield,
+                 lambda name: hold(name, lock), lambda name: hold(name, semaphore),
+                 lambda name: queue.put(name), lambda name: queue.get(),
+                 lambda name: asyncio.sleep(0.03), lambda name: event.wait(),
+                 lambda name: asyncio.sleep(0, toggle(name)),
+                 lambda name: asyncio.sleep(0, loop.call_later(draw.randrange(3), log, name)),
+                 lambda name: asyncio.gather(steps(log, name + "g", 1), slow(name))]
 
         async def worker(name):
-            for turn in range(6):
-                kind = draw.randrange(8)
+            for turn in range(8):
+                kind = draw.randrange(len(kinds))
                 log(name, turn, kind, now())
                 try:
-                    await act(name, kind)
+                    await asyncio.wait_for(kinds[kind](name), draw.choice((1, 2, 0.01, 9)))
                 except asyncio.TimeoutError:
                     log(name, "timed out")
+                except RuntimeError as error:
+                    log(name, str(error))
                 except asyncio.CancelledError:
                     log(name, "cancelled")
                     if draw.randrange(2):
