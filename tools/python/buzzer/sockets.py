@@ -90,11 +90,14 @@ class SimSocket:
 
     def getsockopt(self, level, option, length=0):
         if (level, option) == (socket.SOL_SOCKET, socket.SO_ERROR):
-            number, self._error = self._error, 0
-            return number
+            return self._take_error()
         if (level, option) == (socket.SOL_SOCKET, socket.SO_TYPE):
             return int(self.type)
         return self._options.get((level, option), bytes(length) if length else 0)
+
+    def _take_error(self):
+        number, self._error = self._error, 0
+        return number
 
     def set_inheritable(self, flag):
         pass
@@ -258,8 +261,7 @@ class SimSocket:
                 self._peer._poll()
             return data
         if self._error:
-            number, self._error = self._error, 0
-            raise error(number)
+            raise error(self._take_error())
         if self._has_end or self._is_reset:
             return b""
         if self._peer is None:
@@ -267,10 +269,7 @@ class SimSocket:
         return self._would_block()
 
     def recv_into(self, buffer, size=0, flags=0):
-        view = memoryview(buffer).cast("B")
-        data = self.recv(size or len(view), flags)
-        view[:len(data)] = data
-        return len(data)
+        return self.recvfrom_into(buffer, size, flags)[0]
 
     def _space(self):
         peer = self._peer
@@ -279,8 +278,7 @@ class SimSocket:
     def _check_can_send(self):
         self._check_open()
         if self._error:
-            number, self._error = self._error, 0
-            raise error(number)
+            raise error(self._take_error())
         if self._is_reset or self._end_is_sent:
             raise error(errno.EPIPE)
         if self._peer is None:
