@@ -15,7 +15,6 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-PROGRESS_SECONDS = 10
 DEBIAN = "apt-get install build-essential cmake ninja-build pkg-config libcjson-dev python3-dev"
 
 
@@ -47,24 +46,10 @@ def _check_tools():
         raise CannotBuild(f"{header} is missing, the headers of this Python; on Debian: {DEBIAN}")
 
 
-def _progress(path):
-    """How far Ninja or Make is: "[12/80]", "[ 15%]"; the last step optimizes the whole module."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        done = (re.findall(r"^\[ *\d+(?:/\d+|%)\]", file.read(), re.MULTILINE) or [""])[-1]
-    numbers = [int(number) for number in re.findall(r"\d+", done)]
-    is_last = len(numbers) == 2 and numbers[1] - numbers[0] <= 1
-    return f"{done}, which links and optimizes: a minute or more" if is_last else done
-
-
 def _run(words, log):
     log.write(f"$ {' '.join(words)}\n")
     log.flush()
-    with subprocess.Popen(words, stdout=log, stderr=subprocess.STDOUT) as process:
-        while True:
-            try:
-                return process.wait(PROGRESS_SECONDS) == 0
-            except subprocess.TimeoutExpired:
-                print(f"buzzer: building {_progress(log.name)}", file=sys.stderr, flush=True)
+    return subprocess.run(words, stdout=log, stderr=subprocess.STDOUT).returncode == 0
 
 
 def _why(path):
@@ -91,6 +76,7 @@ def _build(folder):
         configure += ["-G", "Ninja"]
     build = ["cmake", "--build", folder, "--target", "buzzer-python",
              "--parallel", str(os.cpu_count() or 1)]
+    print("buzzer: building the module, which takes a minute or more", file=sys.stderr, flush=True)
     with open(log_path, "w", encoding="utf-8") as log:
         is_built = _run(configure, log) and _run(build, log)
     if not is_built:

@@ -129,8 +129,6 @@ _classes = {asyncio.Task: _Followed}  # of tasks in a run, by the class of the p
 
 class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEventLoop):
     slow_callback_duration = 0.1  # for those who set it: no step takes any time
-    # For methods of asyncio's loop, as _closed and _stopping are:
-    _debug = property(_native.Loop.get_debug)
     _process = 0  # which has prepared itself for runs
     _runs = 0
     _current_handle = None  # of asyncio's message about an error
@@ -138,8 +136,8 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     def __init__(self):
         self._main = None
         self._sim = None
-        self._generators = weakref.WeakSet()
-        self._handler = None
+        self._asyncgens = weakref.WeakSet()
+        self._exception_handler = None
         self._numbers = itertools.count(1)
         self._workers = itertools.count(1)  # in executors
         self._task_factory = self._given_name = None
@@ -175,7 +173,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         if getattr(test, "is_suite", False):
             self._run_suite(test)
             return
-        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
+        sys.set_asyncgen_hooks(firstiter=self._asyncgens.add, finalizer=self._drop_generator)
         asyncio._set_running_loop(self)
         try:
             coro = test(self._sim)
@@ -407,24 +405,10 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     def call_at(self, when, callback, *args, context=None):
         return self._call_at_ns(_nanoseconds(when), when, callback, *args, context=context)
 
-    _check_callback = asyncio.BaseEventLoop._check_callback
-
     def call_soon_threadsafe(self, callback, *args, context=None):
         if self.get_debug():
             self._check_callback(callback, "call_soon_threadsafe")
         return self.call_soon(callback, *args, context=context)
-
-    def call_exception_handler(self, context):
-        try:
-            if self._handler is None:
-                self.default_exception_handler(context)
-            else:
-                self._handler(self, context)
-        except (SystemExit, KeyboardInterrupt):
-            raise
-        except BaseException as exception:
-            self.default_exception_handler({"message": "Unhandled error in exception handler",
-                                            "exception": exception, "context": context})
 
     def default_exception_handler(self, context):
         if self._root is not self:  # a log is what there is on a loop of asyncio's
@@ -438,25 +422,17 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
             text += ": " + where.sentence_of(exception)
         self._violate("assertion", getattr(task, "number", self._running), text)
 
-    def get_exception_handler(self):
-        return self._handler
-
-    def set_exception_handler(self, handler):
-        if handler is not None and not callable(handler):
-            raise TypeError(f"A callable object or None is expected, got {handler!r}")
-        self._handler = handler
+    def set_debug(self, enabled):
+        self._debug = bool(enabled)
 
     def is_running(self):
         return asyncio._get_running_loop() is self
-
-    def is_closed(self):
-        return self._closed
 
     def run_forever(self):
         self._check_closed()
         self._check_running()
         hooks = sys.get_asyncgen_hooks()
-        sys.set_asyncgen_hooks(firstiter=self._generators.add, finalizer=self._drop_generator)
+        sys.set_asyncgen_hooks(firstiter=self._asyncgens.add, finalizer=self._drop_generator)
         asyncio._set_running_loop(self)
         outside.set_loop(self)
         self._take_network()
@@ -491,17 +467,13 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         pass
 
     def _drop_generator(self, generator):
-        self._generators.discard(generator)
+        self._asyncgens.discard(generator)
         if self._closed:
             return
         self.call_soon(self._close_generator, generator)
 
     def _close_generator(self, generator):
         self._set_helper(self.create_task(generator.aclose()).number)
-
-    async def shutdown_asyncgens(self):
-        generators, self._generators = list(self._generators), weakref.WeakSet()
-        await asyncio.gather(*[each.aclose() for each in generators], return_exceptions=True)
 
 
 _OF_A_RUN = ("_sim", "_gone_on", "_swallowers", "_catchers", "_objects", "_object_names", "_failed",

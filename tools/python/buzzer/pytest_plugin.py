@@ -88,11 +88,6 @@ def pytest_sessionfinish(session):
     session.exitstatus = session.exitstatus if code is None else code
 
 
-def _arguments(item):
-    own = (item.instance,) if getattr(item, "instance", None) is not None else ()
-    return own, {name: item.funcargs[name] for name in item._fixtureinfo.argnames}
-
-
 def name_of_item(item, is_cut=False):
     """The test as pytest names it: the classes, the function, and the parameters."""
     from buzzer.case import NAME_BYTES_MAX, name_of
@@ -110,8 +105,9 @@ def name_of_item(item, is_cut=False):
 
 def _case(item, spec):
     from buzzer.case import Case
-    return Case(spec, *_arguments(item), name=name_of_item(item),
-                options={"runs": item.config.getoption("buzzer_runs")})
+    own = (item.instance,) if getattr(item, "instance", None) is not None else ()
+    return Case(spec, own, {name: item.funcargs[name] for name in item._fixtureinfo.argnames},
+                name=name_of_item(item), options={"runs": item.config.getoption("buzzer_runs")})
 
 
 def run_case(item, case):

@@ -333,7 +333,8 @@ class Runner:
             name = self.player.locks[name]
             del self.holdings[place]
             self.player.held[name] -= 1
-            give_back(self.player.objects[name])
+            if not give_back(self.player.objects[name]):
+                self.player.release_is_refused(name)
 
     def hold(self, name):
         name = self.player.locks[name]
@@ -455,6 +456,9 @@ class Player:
 
     def happens(self, text):
         self.events.append(text)
+
+    def release_is_refused(self, name):
+        """Then the next events or states differ, if the C side has accepted it."""
 
     def step(self, words):
         loop = self.loop

@@ -184,17 +184,6 @@ static PyObject *loop_get_debug(PyObject *self, PyObject *unused) {
     return PyBool_FromLong(((struct bz_py_loop *)self)->is_debugged);
 }
 
-static PyObject *loop_set_debug(PyObject *self, PyObject *args, PyObject *kwargs) {
-    static char enabled[] = "enabled";
-    static char *names[] = {enabled, NULL};
-    int is_debugged;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "p:set_debug", names, &is_debugged)) {
-        return NULL;
-    }
-    ((struct bz_py_loop *)self)->is_debugged = is_debugged != 0;
-    Py_RETURN_NONE;
-}
-
 static PyObject *loop_running(PyObject *self, void *closure) {
     const struct bz_judge *judge = ((struct bz_py_loop *)self)->judge;
     (void)closure;
@@ -406,7 +395,6 @@ static PyMethodDef loop_methods[] = {
     {"_drive", loop_drive, METH_NOARGS, NULL},
     {"create_future", loop_create_future, METH_NOARGS, "A future of this loop."},
     {"get_debug", loop_get_debug, METH_NOARGS, NULL},
-    {"set_debug", (PyCFunction)(void (*)(void))loop_set_debug, METH_VARARGS | METH_KEYWORDS, NULL},
     {"time", loop_time, METH_NOARGS, "The virtual time, in seconds."},
     {0},
 };
@@ -430,6 +418,7 @@ static PyMemberDef loop_members[] = {
     {"_is_fifo", T_BOOL, offsetof(struct bz_py_loop, is_fifo), READONLY, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, weakrefs), READONLY, NULL},
     {"_root", T_OBJECT, offsetof(struct bz_py_loop, root), READONLY, NULL},
+    {"_debug", T_BOOL, offsetof(struct bz_py_loop, is_debugged), 0, NULL},
     {"_stopping", T_BOOL, offsetof(struct bz_py_loop, is_stopping), 0, NULL},
     {"_awaits_idle", T_BOOL, offsetof(struct bz_py_loop, awaits_idle), 0, NULL},
     {"_closed", T_BOOL, offsetof(struct bz_py_loop, is_closed), READONLY, NULL},

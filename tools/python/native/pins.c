@@ -63,8 +63,8 @@ PIN(process_ns, PyLong_FromUnsignedLongLong(busy_ns()))
 PIN(thread, PyFloat_FromDouble((double)busy_ns() / 1e9))
 PIN(thread_ns, PyLong_FromUnsignedLongLong(busy_ns()))
 
-/* Functions of a time, which is now where it is left out: behind so many arguments, as seconds or
- * as a date. */
+/* Functions of a time, which is now where it is left out: behind so many arguments (0 or 1), as
+ * seconds or as a date. */
 static PyObject *with_now(PyCFunction real, PyObject *self, PyObject *args, Py_ssize_t place,
                           bool is_date) {
     Py_ssize_t count = PyTuple_GET_SIZE(args);
@@ -72,18 +72,14 @@ static PyObject *with_now(PyCFunction real, PyObject *self, PyObject *args, Py_s
     if (bz_py_current == NULL || (count != place && !is_none)) {
         return real(self, args);
     }
-    PyObject *none = is_date ? PyTuple_New(0) : NULL;
-    PyObject *now = none != NULL ? with_now(real_localtime, self, none, 0, false)
-                    : is_date    ? NULL
-                                 : seconds(EPOCH_S);
-    PyObject *head = now == NULL ? NULL : PyTuple_GetSlice(args, 0, place);
-    PyObject *tail = head == NULL ? NULL : PyTuple_Pack(1, now);
-    PyObject *all = tail == NULL ? NULL : PySequence_Concat(head, tail);
+    PyObject *all = Py_BuildValue("(N)", seconds(EPOCH_S));
+    if (is_date && all != NULL) {
+        Py_SETREF(all, real_localtime(self, all));
+        all = all == NULL  ? NULL
+              : place == 0 ? Py_BuildValue("(N)", all)
+                           : Py_BuildValue("(ON)", PyTuple_GET_ITEM(args, 0), all);
+    }
     PyObject *result = all == NULL ? NULL : real(self, all);
-    Py_XDECREF(none);
-    Py_XDECREF(now);
-    Py_XDECREF(head);
-    Py_XDECREF(tail);
     Py_XDECREF(all);
     return result;
 }

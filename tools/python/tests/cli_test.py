@@ -367,6 +367,12 @@ class Cli(support.Case):
         self.assertEqual(output.count("printed"), 1)
         self.assertEqual(output.count("1041"), 1)
 
+    def test_asks(self):
+        write("test_asks.py", "import buzzer\n@buzzer.test\nasync def test_asks(sim):\n"
+                              "    input('who? ')\n")
+        _, errors = self.call("run", "test_asks.py", code=2)
+        self.assertRegex(errors, r"nobody to ask \(\S*test_asks.py:4 in test_asks\)")
+
     def test_names(self):
         """A name is fit for tokens, whatever the file's is; what a terminal obeys is escaped."""
         path = write("a b/tëst:#<b>\033[31m,.py", """
@@ -453,37 +459,38 @@ class Cli(support.Case):
 
     def test_is_interrupted(self):
         """A signal for the first process alone, as of kill(1), ends the campaign in good order."""
-        words = [sys.executable, "-m", "buzzer", "run", "tests/test_lock.py::test_holds", "--runs",
-                 "100000000", "--out"]
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             folder = f"by-{number}"
-            with subprocess.Popen([*words, folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, preexec_fn=_has_usual_signals) as run:
-                while not os.path.exists(f"{folder}/campaign.checkpoint"):
-                    time.sleep(0.05)
-                run.send_signal(number)
-                output, errors = run.communicate(timeout=120)
-            self.assertEqual(run.returncode, 5, output + errors)
+            errors = self.interrupt(
+                number, lambda: os.path.exists(f"{folder}/campaign.checkpoint"),
+                "tests/test_lock.py::test_holds", "--out", folder)
             self.assertIn(f"to continue: python3 -m buzzer run --resume {folder}", errors)
             self.assertNotIn("Traceback", errors)
+
+    def interrupt(self, number, is_time, *words):
+        """Sends the signal once it is time; returns what the command wrote on standard error."""
+        with subprocess.Popen(
+                [sys.executable, "-m", "buzzer", "run", *words, "--runs", "100000000"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                preexec_fn=_has_usual_signals) as run:
+            while not is_time():
+                time.sleep(0.05)
+            run.send_signal(number)
+            output, errors = run.communicate(timeout=120)
+        self.assertEqual(run.returncode, 5, output + errors)
+        return errors
 
     def test_is_interrupted_between_tests(self):
         """Of several tests, those that come later do not begin; an earlier violation hides nothing."""
         write("test_three.py", "import asyncio, buzzer\n" + "".join(
             f"@buzzer.test\nasync def test_{name}(sim):\n    await asyncio.sleep(0)\n    {end}\n"
             for name, end in (("a", "assert not sim"), ("b", "pass"), ("c", "pass"))))
-        words = [sys.executable, "-m", "buzzer", "run", "test_three.py", "--no-shrink", "--runs",
-                 "100000000"]
         for number in (signal.SIGINT, signal.SIGTERM):
             shutil.rmtree(".buzzer", ignore_errors=True)
-            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, preexec_fn=_has_usual_signals) as run:
-                while not any(b"test_b" in path.read_bytes()
-                              for path in pathlib.Path(".buzzer").glob("*.checkpoint")):
-                    time.sleep(0.05)
-                run.send_signal(number)
-                output, errors = run.communicate(timeout=120)
-            self.assertEqual(run.returncode, 5, output + errors)
+            errors = self.interrupt(
+                number, lambda: any(b"test_b" in path.read_bytes() for path in
+                                    pathlib.Path(".buzzer").glob("*.checkpoint")),
+                "test_three.py", "--no-shrink")
             self.assertIn("interrupted; 1 of 3 tests did not begin", errors)
 
     def test_full_disk(self):

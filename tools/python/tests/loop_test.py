@@ -6,6 +6,7 @@ import datetime
 import inspect
 import json
 import os
+import queue
 import re
 import random
 import signal
@@ -230,6 +231,10 @@ for row in (
          lambda: concurrent.futures.ThreadPoolExecutor().submit(print).result()),
         ("waits_in_thread", REFUSED, "only another thread could end",
          lambda: asyncio.to_thread(lambda: threading.Event().wait())),
+        ("waits_for_lock", REFUSED, "only another thread could end",
+         lambda: (lock := threading.Lock()).acquire() and lock.acquire()),
+        ("waits_for_item", REFUSED, "only another thread could end",
+         lambda: queue.Queue().get(timeout=1)),
         ("blocks_in_socket", REFUSED, "a call of a socket that blocks",
          lambda: socket.socket().connect(("localhost", 9))),
         ("opens_real_socket", REFUSED, "a socket", lambda: REAL_SOCKET()),
@@ -241,6 +246,14 @@ for row in (
          lambda: asyncio.tasks._PyTask(tick(1))),
         ("exits", VIOLATES, "would end the program: SystemExit: 3", lambda: sys.exit(3))):
     calls(*row)
+
+
+@expect(PASSES)
+async def takes_free_locks(sim):
+    outer, inner = threading.RLock(), threading.Lock()
+    with outer, outer, inner:
+        assert not inner.acquire(blocking=False)
+    assert inner.acquire(timeout=1)
 
 
 @expect(REFUSED, "use a ThreadPoolExecutor", "in needs_processes)")

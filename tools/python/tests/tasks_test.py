@@ -1,4 +1,4 @@
-"""tasks_test.py FOLDER: swallowed cancels, eager tasks, and what would wait for another thread."""
+"""tasks_test.py FOLDER: swallowed cancels, eager tasks, and tasks of a class of the program's own."""
 import sys
 import unittest
 
@@ -154,41 +154,6 @@ CANCELS = '''
     async def test_manager():
         async with managed():
             await nap()
-'''
-
-BLOCKS = '''
-    import asyncio
-    import queue
-    import threading
-
-    import buzzer
-
-
-    @buzzer.test(runs=2, cancel="none")
-    async def test_lock(sim):
-        lock = threading.Lock()
-        with lock:
-            assert not lock.acquire(blocking=False)
-            lock.acquire()
-
-
-    @buzzer.test(runs=2, cancel="none")
-    async def test_queue(sim):
-        queue.Queue().get(timeout=1)
-
-
-    @buzzer.test(runs=2, cancel="none")
-    async def test_asks(sim):
-        input("who? ")
-
-
-    @buzzer.test(runs=2, cancel="none")
-    async def test_free(sim):
-        outer, inner = threading.RLock(), threading.Lock()
-        with outer, outer, inner:
-            pass
-        assert inner.acquire(timeout=1)
-        await asyncio.sleep(0)
 '''
 
 EAGER = '''
@@ -367,16 +332,6 @@ class Tasks(support.Case):
         catcher = "it, or what it calls," if sys.version_info < (3, 12) else \
             r"test_cancels.py:\d+ in test_wait_for_suppressed"
         self.assertRegex(" ".join(output.split()), catcher + " caught the CancelledError")
-
-    def test_waits_for_another_thread(self):
-        write("test_blocks.py", BLOCKS)
-        for test, text in (("lock", "another thread could end"),
-                           ("queue", "another thread could end"),
-                           ("asks", "nobody to ask")):
-            errors = self.call("run", f"test_blocks.py::test_{test}", code=2)[1]
-            self.assertIn(text, errors)
-            self.assertRegex(errors, rf"test_blocks.py:\d+ in test_{test}\)")
-        self.call("run", "test_blocks.py::test_free")
 
     def test_own_tasks(self):
         write("test_own.py", OWN_TASKS)

@@ -57,6 +57,10 @@ class Program:
     def happens(self, text):
         pass
 
+    def release_is_refused(self, name):
+        self.sim.check(False, f"a release of '{name}' was refused to a task that holds it "
+                              f"({self.tools})")
+
     def unexpected(self, task):
         """What ended a task that no program has ended so."""
         if task.cancelled() or task.exception() is None:
@@ -148,16 +152,6 @@ class AsyncioRunner(player.Runner):
                 asyncio.current_task().uncancel()
         else:
             await super().run_op(op)
-
-    def release(self, name):
-        place = self.find(name)
-        if place is not None:
-            name = self.player.locks[name]
-            del self.holdings[place]
-            self.player.held[name] -= 1
-            self.player.sim.check(player.give_back(self.player.objects[name]),
-                                  f"a release of '{name}' was refused to a task that holds it "
-                                  f"({self.player.tools})")
 
     async def run_in_time(self, delay, ops, single):
         try:

@@ -224,15 +224,6 @@ class AnyioRunner(player.Runner):
             if left:
                 raise
 
-    def release(self, name):
-        place = self.find(name)
-        if place is not None:
-            name = self.player.locks[name]
-            del self.holdings[place]
-            self.player.held[name] -= 1
-            self.player.sim.check(player.give_back(self.player.objects[name]),
-                                  f"a release of '{name}' was refused to a task that holds it")
-
 
 async def anyio_programs(sim):
     await AnyioProgram(sim).play()
