@@ -363,8 +363,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
         return task
 
     def _name_of_task(self, name):
-        head = "task" if self._root is self else "Task"
-        return f"{head}-{next(self._numbers)}" if name is None else str(name)
+        return f"Task-{next(self._numbers)}" if name is None else str(name)
 
     def _admit(self, task, coro):
         """A task has been created."""

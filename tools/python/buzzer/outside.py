@@ -10,8 +10,12 @@ import functools
 import os
 import queue
 import signal
+import sys
 import threading
 
+DRIVERS = (("psycopg.generators", "connect"), ("psycopg2", "_connect"))  # above libpq
+NO_DRIVER = ("a connection by libpq, on sockets of the system: use a driver in Python, such as "
+             "asyncpg, or a connection of the test's own")
 CPUS = 4  # that os.cpu_count() has in a run: the default executor has 4 workers more
 
 
@@ -176,6 +180,10 @@ def install():
 
 def set_loop(loop):
     _current[0] = loop
+    for module, name in DRIVERS:
+        holder = sys.modules.get(module)
+        if holder is not None and not hasattr(getattr(holder, name), "__wrapped__"):
+            replace(holder, name, lambda *args, **kwargs: running()._refuse(NO_DRIVER))
 
 
 def running():

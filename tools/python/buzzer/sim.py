@@ -30,7 +30,7 @@ class Sim:
             if group is None:
                 return self._loop.create_task(coro, name=name)
             if not hasattr(group, "create_task"):
-                name = f"task-{next(self._loop._numbers)}" if name is None else name
+                name = f"Task-{next(self._loop._numbers)}" if name is None else name
                 return group.start_soon(lambda: coro, name=name)
             return group.create_task(coro, **({} if name is None else {"name": name}))
         finally:

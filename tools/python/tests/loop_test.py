@@ -263,6 +263,14 @@ async def needs_processes(sim):
         await asyncio.get_running_loop().run_in_executor(pool, print)
 
 
+@expect(REFUSED, "a connection by libpq", "in connects_by_libpq)")
+async def connects_by_libpq(sim):
+    sys.modules["psycopg2"]._connect("host=db")
+
+
+sys.modules["psycopg2"] = type("psycopg2", (), {"_connect": print})
+
+
 @expect(VIOLATES, "assertion", "ConnectionRefusedError", "in opens_connection)")
 async def opens_connection(sim):
     await asyncio.open_connection("localhost", 9)

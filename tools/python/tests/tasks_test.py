@@ -228,6 +228,7 @@ OWN_TASKS = '''
         first, second = asyncio.Task(asyncio.sleep(1)), asyncio.Task(tick(1), loop=loop, name="second")
         own = OwnTask(tick(1), loop=loop, name="own")
         assert isinstance(own, OwnTask) and own.mark == "own" and type(own).__name__ == "OwnTask"
+        assert first.get_name().startswith("Task-")
         assert second.get_name() == "second" and own in asyncio.all_tasks()
         numbers = [task.number for task in (first, second, own)]
         assert list({own, first, second}) == [first, second, own] and numbers == sorted(numbers)
