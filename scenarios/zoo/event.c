@@ -27,7 +27,7 @@ const struct bz_event_ops bz_zoo_ops_embassy_4598 = {BZ_FLAG, .clear = embassy_4
  *
  * The cure: a list of wakers, or an error for the second. */
 static enum bz_status embassy_1922_wait(void *instance) {
-    struct event *event = instance;
+    struct bz_flag *event = instance;
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && !event->is_set) {
         struct bz_waiter waiter;
@@ -37,7 +37,7 @@ static enum bz_status embassy_1922_wait(void *instance) {
     return status;
 }
 
-const struct bz_event_ops bz_zoo_ops_embassy_1922 = {EVENT, .wait = embassy_1922_wait};
+const struct bz_event_ops bz_zoo_ops_embassy_1922 = {BZ_FLAG, .wait = embassy_1922_wait};
 
 /* libunifex-610: the cancel of one wait is taken for the end of the event.
  *

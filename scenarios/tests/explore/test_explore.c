@@ -30,7 +30,8 @@ static void expect_repeated(const struct bz_program *program,
     cr_assert_eq(found.violation.step, finding->violation.step, "%s: %s", program->variant->name,
                  finding->violation.message);
     const char *clause = strstr(finding->violation.message, "; it was called in step");
-    clause = clause == NULL ? strstr(finding->violation.message, "; last progress in step") : clause;
+    clause =
+        clause == NULL ? strstr(finding->violation.message, "; last progress in step") : clause;
     size_t length = clause == NULL ? sizeof found.violation.message
                                    : (size_t)(clause - finding->violation.message);
     cr_assert(strncmp(found.violation.message, finding->violation.message, length) == 0, "%s",

@@ -162,8 +162,7 @@ static const struct bz_variant faulty = {
     .version = BZ_VARIANT_VERSION,
     .name = "lwt/condition",
     .summary = "OCaml's Lwt: condition, whose wait may return without the mutex",
-    .claims =
-        BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_UNAIDED | BZ_CLAIM_WAIT_MORPHING,
+    .claims = BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_UNAIDED | BZ_CLAIM_WAIT_MORPHING,
     .condition = &condition_ops,
     .rules = &rules};
 BZ_PLUGIN(&variant, &faulty);
