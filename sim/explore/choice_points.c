@@ -34,6 +34,10 @@ static void revive(struct bz_search *search, const struct bz_choice_point *point
 
 static const struct bz_choice_point *point_of(struct bz_search *search, enum bz_choice_kind kind,
                                               uint64_t bound) {
+    if (search->is_merged) { /* in what is left of the step */
+        search->spare = (struct bz_choice_point){.bound = bound, .kind = (uint8_t)kind};
+        return &search->spare;
+    }
     if (search->cursor == search->point_count && !search->is_repeating) {
         bool is_yields = search->world->draws_yields && bz_search_has(search, BZ_REDUCE_YIELDS);
         bool is_sampled = kind == BZ_CHOICE_DATA && bound > BZ_EXPLORE_DRAWS_MAX && !is_yields;
@@ -63,6 +67,7 @@ static void begin(void *state, const struct bz_strategy_start *start) {
     *(struct bz_search **)state = search;
     if (bz_search_has_whole_runs(search)) {
         search->cursor = 0; /* the judge may make a run twice */
+        search->is_merged = false;
     }
 }
 

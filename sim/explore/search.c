@@ -27,9 +27,11 @@ static void *set_up(struct bz_search *search, struct bz_world *world) {
 
 /* Another runtime than the one in C makes whole runs: one is a transition. */
 static void run_whole(struct bz_search *search, struct bz_world *world) {
+    bz_judge_on_state = bz_search_meets;
     (void)bz_program_run_from(
         search->config->program, world,
         &(struct bz_run_start){.strategy = &bz_search_strategy, .context = search});
+    bz_judge_on_state = NULL;
 }
 
 /* States are normalized where the search did so, because that clears what events count. */
@@ -92,6 +94,8 @@ static bool run_transition(struct bz_search *search) {
     search->is_at_top = false;
     search->cursor = frame->first_point;
     if (bz_search_has_whole_runs(search)) {
+        search->runs++;
+        search->fresh = search->point_count;
         run_whole(search, search->world);
         goes_on = false;
         uint32_t steps = search->world->judge->step;
@@ -192,7 +196,7 @@ static void finish(struct bz_search *search) {
 /* True if a check has hit a limit of its own (bz_judge_cut()): the rest is not judged. */
 static bool is_cut_short(struct bz_search *search) {
     bool is_cut = bz_judge_verdict(search->world->judge) == BZ_RUN_OUT_OF_STEPS;
-    search->result->is_out_of_steps |= is_cut;
+    search->result->is_out_of_steps |= is_cut && !search->is_merged;
     return is_cut;
 }
 
@@ -390,6 +394,9 @@ bool bz_search_advance(struct bz_search *search) {
 }
 
 bool bz_search_all(struct bz_search *search) {
+    if (bz_search_has_whole_runs(search)) { /* those of a path that is made again are none */
+        bz_visited_clear(&search->outcomes);
+    }
     while (search->frame_count > 0 && !should_stop(search) && bz_search_advance(search)) {
         struct bz_frame *frame = search->top;
         bool goes_on = run_transition(search);

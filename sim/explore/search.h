@@ -13,6 +13,7 @@
 #include "sim/explore/fingerprint/symmetry.h"
 #include "sim/explore/record.h"
 #include "sim/explore/visited.h"
+#include "sim/judge/meet.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
 
@@ -75,6 +76,10 @@ struct bz_search {
     bool is_repeating;            /* a world runs transitions of the path again */
     uint32_t visits_first;        /* so many paths of a search are visited again, and few later */
     bool is_unrepeatable;         /* there was one, or an event of another visit differed */
+    uint64_t runs;                /* whole ones */
+    uint32_t fresh; /* choice points of a whole run that were there before it: an earlier state was
+                       met before */
+    bool is_merged; /* a whole run has met a state that was searched */
     void *program_state;
 };
 
@@ -217,5 +222,9 @@ void bz_search_leave_unfinished(struct bz_search *search, const struct bz_frame 
 /* At the end of a schedule: counts its outcome, if it is a new one. An outcome is how every task
  * ended, and what became of every object. False without memory. */
 bool bz_search_note_outcome(struct bz_search *search);
+
+/* A whole run has come to a state, which `text` describes where the judge does not. True if it was
+ * there in an earlier run, with as much left of the bounds. */
+bool bz_search_meets(struct bz_judge *judge, const void *text, size_t bytes);
 
 #endif

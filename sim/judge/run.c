@@ -15,6 +15,7 @@
 #include "sim/choice/rng.h"
 #include "sim/judge/inspect.h"
 #include "sim/judge/internal.h"
+#include "sim/judge/meet.h"
 #include "sim/judge/record.h"
 #include "traces/lack.h"
 
@@ -262,6 +263,14 @@ void bz_judge_cut(struct bz_judge *judge, const char *why) {
         judge->is_cut = true;
         bz_judge_stop(judge, BZ_RUN_OUT_OF_STEPS);
         snprintf(judge->violation.message, sizeof judge->violation.message, "%s", why);
+    }
+}
+
+bool (*bz_judge_on_state)(struct bz_judge *judge, const void *text, size_t bytes);
+
+void bz_judge_meet(struct bz_judge *judge, const void *text, size_t bytes) {
+    if (bz_judge_on_state != NULL && !judge->is_stopped && bz_judge_on_state(judge, text, bytes)) {
+        bz_judge_cut(judge, "what follows was searched before");
     }
 }
 

@@ -4,6 +4,7 @@ import math
 import operator
 import sys
 
+from buzzer import state as _state
 from buzzer import watch as _watch
 
 
@@ -83,6 +84,21 @@ class Sim:
             return strategies.draw(self._loop, what, label)
         raise TypeError(f"sim.draw() takes a number or a strategy of Hypothesis, which is imported "
                         f"before the test runs; this is {what!r}")
+
+    def state(self, value):
+        """For `explore`: from here on, the run depends on nothing that the test keeps but `value`.
+
+        A run that comes here again with an equal value, and with no more deviations spent, ends:
+        the search has made what follows. The value has all that later steps read and schedules
+        change: local variables of all tasks, attributes, contents of queues, primitives that are
+        not watched, numbers drawn, context variables. It is made of numbers, texts, tuples, lists,
+        dicts and sets. Buzzer adds where each task is in its code, what is ready, timers, the
+        clock, and watched objects. `run` ignores it.
+        """
+        if self._loop._merges:
+            text = _state.text_of(self._loop, value)
+            if text is not None:
+                self._loop._meet(text)
 
     @property
     def network(self):

@@ -5,6 +5,7 @@
 #include <structmember.h> /* after Python.h */
 
 #include "scenarios/program/script.h"
+#include "sim/judge/meet.h"
 
 PyTypeObject *bz_py_loop_type;
 struct bz_py_loop *bz_py_current;
@@ -144,6 +145,56 @@ static PyObject *loop_left(PyObject *self, PyObject *args) {
         }
     }
     return list;
+}
+
+/* _queues(): what can run, now and later, as (when, how, ..., callback, arguments), behind what the
+ * loop itself keeps. The order is that of the queues. */
+static bool add_queue(PyObject *list, struct bz_py_handle *const *handles, uint32_t count,
+                      uint32_t turn_left) {
+    for (uint32_t index = 0; index < count; index++) {
+        const struct bz_py_handle *handle = handles[index];
+        int flags = handle->is_timer | handle->is_outside << 1 | handle->is_wakeup << 2 |
+                    (index < turn_left) << 3 | handle->is_ahead << 4 | handle->turns << 8;
+        PyObject *item =
+            handle->callback == NULL
+                ? NULL
+                : Py_BuildValue("LiKKOO", (long long)handle->when_ns, flags,
+                                (unsigned long long)handle->reading,
+                                (unsigned long long)handle->origin, handle->callback, handle->args);
+        bool is_ok = handle->callback == NULL || (item != NULL && PyList_Append(list, item) == 0);
+        Py_XDECREF(item);
+        if (!is_ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static PyObject *loop_queues(PyObject *self, PyObject *unused) {
+    const struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    const struct bz_py_loop *root = loop->root;
+    PyObject *list =
+        Py_BuildValue("[(iiiKKKKK)]", root->is_prompt, root->is_coarse,
+                      root->awaits_idle | root->is_outside_past << 1 | root->is_random_drawn << 2,
+                      (unsigned long long)root->chaos, (unsigned long long)root->instant_ns,
+                      (unsigned long long)root->origin, (unsigned long long)root->own_origin,
+                      (unsigned long long)root->read_origin);
+    (void)unused;
+    if (list != NULL && (!add_queue(list, loop->ready, loop->count, loop->turn_left) ||
+                         !add_queue(list, loop->outside, loop->outside_count, 0) ||
+                         !add_queue(list, loop->heap, loop->heap_count, 0))) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
+/* _meet(text): of sim.state(). */
+static PyObject *loop_meet(PyObject *self, PyObject *text) {
+    const struct bz_py_loop *loop = (struct bz_py_loop *)self;
+    if (loop->judge != NULL) {
+        bz_judge_meet(loop->judge, PyBytes_AS_STRING(text), (size_t)PyBytes_GET_SIZE(text));
+    }
+    Py_RETURN_NONE;
 }
 
 /* _end_run(sentence): without a verdict. The first one stands. */
@@ -391,6 +442,8 @@ static PyMethodDef loop_methods[] = {
     {"_enter_scope", bz_py_scope_enter, METH_VARARGS, NULL},
     {"_leave_scope", bz_py_scope_leave, METH_VARARGS, NULL},
     {"_left_scope", bz_py_scope_left, METH_VARARGS, NULL},
+    {"_queues", loop_queues, METH_NOARGS, NULL},
+    {"_meet", loop_meet, METH_O, NULL},
     {"_shut", loop_close, METH_NOARGS, NULL},
     {"_drive", loop_drive, METH_NOARGS, NULL},
     {"create_future", loop_create_future, METH_NOARGS, "A future of this loop."},
@@ -405,7 +458,13 @@ static PyObject *loop_is_recorded(PyObject *self, void *closure) {
     return PyBool_FromLong(judge != NULL && bz_judge_is_recorded(judge));
 }
 
+static PyObject *loop_merges(PyObject *self, void *closure) {
+    (void)closure;
+    return PyBool_FromLong(((struct bz_py_loop *)self)->judge != NULL && bz_judge_on_state != NULL);
+}
+
 static PyGetSetDef loop_getters[] = {
+    {"_merges", loop_merges, NULL, "Something may come of sim.state().", NULL},
     {"_is_recorded", loop_is_recorded, NULL, NULL, NULL},
     {"_running", loop_running, NULL, "The number of the running task; 0: none.", NULL},
     {"_can_go_on", loop_can_go_on, NULL, NULL, NULL},

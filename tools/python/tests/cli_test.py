@@ -295,6 +295,60 @@ class Cli(support.Case):
                       "with fewer fails", " ".join(output.split()))
         self.assertIn("replay matched", self.call("replay", self.line(output, "token "))[0])
 
+    def test_merges_states(self):
+        """sim.state() saves runs and hides no fault: neither one behind a state that was met first
+        with more deviations spent."""
+        write("tests/test_state.py", '''
+            import asyncio
+            import buzzer
+
+            async def lose(sim, is_said, most):
+                total, seen, rounds = [0], [None] * 3, [0] * 3
+                async def add(number):
+                    for rounds[number] in range(2):
+                        seen[number] = total[0]
+                        if is_said:
+                            sim.state([total, seen, rounds])
+                        await asyncio.sleep(0)
+                        total[0] = seen[number] + 1
+                await asyncio.gather(*map(add, range(3)))
+                assert total[0] < most
+
+            @buzzer.test
+            async def test_plain(sim):
+                await lose(sim, False, 9)
+
+            @buzzer.test
+            async def test_said(sim):
+                await lose(sim, True, 9)
+
+            @buzzer.test
+            async def test_plain_fault(sim):
+                await lose(sim, False, 4)
+
+            @buzzer.test
+            async def test_said_fault(sim):
+                await lose(sim, True, 4)
+
+            @buzzer.test
+            async def test_cheaper(sim):
+                drawn = [sim.draw(2) for _ in range(3)]
+                sim.state(drawn in ([0, 1, 1], [1, 0, 0]))
+                assert not (drawn in ([0, 1, 1], [1, 0, 0]) and sim.draw(2))
+            ''')
+
+        def explored(name, code):
+            output, _ = self.call("explore", f"tests/test_state.py::test_{name}", "--max-delays",
+                                  "4", "--max-cancels", "0", "--json", code=code)
+            return json.loads(output)
+        plain, said = explored("plain", 0), explored("said", 0)
+        self.assertTrue(plain["complete"] and said["complete"])
+        self.assertLess(said["transitions"], plain["transitions"] * 2 // 3)
+        tokens = [explored(name, 1)["violations"][0]["token"].partition(":")[2]
+                  for name in ("plain_fault", "said_fault")]
+        self.assertEqual(*tokens)
+        self.assertEqual(explored("cheaper", 1)["proved_deviations"], 1)
+
     def test_explores_no_further(self):
         """It keeps state from run to run; it leaves the simulation; it ends the process."""
         write("tests/test_odd.py", '''
