@@ -19,8 +19,6 @@
 
 /* --- the filter ------------------------------------------------------------------------------- */
 
-static bool are_refused; /* in this process */
-
 #if BZ_SAN_ADDRESS || BZ_SAN_THREAD /* they start a symbolizer */
 #elif defined __x86_64__
 #define OWN_ARCH AUDIT_ARCH_X86_64
@@ -56,8 +54,8 @@ void bz_refuse_forks(void) {
         ANSWER(SECCOMP_RET_TRAP)};
     static const struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) {
-        are_refused = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-                              &filter) == 0;
+        (void)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                      &filter);
     }
 }
 
@@ -67,10 +65,6 @@ void bz_refuse_forks(void) {
 }
 
 #endif
-
-bool bz_forks_are_refused(void) {
-    return are_refused;
-}
 
 /* --- what a child leaves ---------------------------------------------------------------------- */
 

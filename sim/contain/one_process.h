@@ -14,7 +14,6 @@
 
 /* From now on, in this process. */
 void bz_refuse_forks(void);
-bool bz_forks_are_refused(void);
 
 /* This process becomes the parent of whatever its children leave. */
 void bz_reap_orphans(void);

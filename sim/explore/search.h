@@ -13,7 +13,7 @@
 #include "sim/explore/fingerprint/symmetry.h"
 #include "sim/explore/record.h"
 #include "sim/explore/visited.h"
-#include "sim/judge/meet.h"
+#include "sim/judge/inspect.h"
 #include "sim/native/internal.h"
 #include "sim/native/snapshot.h"
 

@@ -42,6 +42,16 @@ const struct bz_judge *bz_judge_last_begun(void);
 struct bz_replay_listener;
 void bz_judge_listen(struct bz_judge *judge, const struct bz_replay_listener *listener);
 
+/* --- states that a program describes, for searches of runs that another runtime makes -----------
+ */
+
+/* True if a search has tried what can follow: it depends on the text (`bytes`: a multiple of 8), on
+ * what the judge knows, and on choices alone. NULL: there is no such search. */
+extern bool (*bz_judge_on_state)(struct bz_judge *judge, const void *text, size_t bytes);
+
+/* Asks, and cuts the run if so. */
+void bz_judge_meet(struct bz_judge *judge, const void *text, size_t bytes);
+
 BZ_END_DECLS
 
 #endif

@@ -15,7 +15,6 @@
 #include "sim/choice/rng.h"
 #include "sim/judge/inspect.h"
 #include "sim/judge/internal.h"
-#include "sim/judge/meet.h"
 #include "sim/judge/record.h"
 #include "traces/lack.h"
 

@@ -5,7 +5,7 @@
 #include <structmember.h> /* after Python.h */
 
 #include "scenarios/program/script.h"
-#include "sim/judge/meet.h"
+#include "sim/judge/inspect.h"
 
 PyTypeObject *bz_py_loop_type;
 struct bz_py_loop *bz_py_current;
