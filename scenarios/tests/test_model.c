@@ -62,6 +62,8 @@ static const struct {
     {"zoo/asio-1318", NULL, "`shutdown` is no operation of the model"},
     {"zoo/tmc-219", NULL, "`shutdown` is no operation of the model"},
     {"zoo/sem-one-wake", NULL, "it needs two permits released in one step"},
+    {"zoo/embassy-1922", "max-steps=500",
+     "two that wake each other never come to rest: `livelock`"},
     {"zoo/toy-poll", "max-steps=500", "a waiter that polls never comes to rest"},
     {"zoo/tw-overrelease", NULL, "no program releases what it does not hold"},
 };
