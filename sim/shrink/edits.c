@@ -139,7 +139,7 @@ static void edits_begin(void *state, const struct bz_strategy_start *start) {
     board->loop_draws = 0;
     board->script_cursor = 0;
     board->jumps = 0;
-    bz_rng_seed(&board->free, start->seed);
+    bz_rng_seed(&board->free, start->seed ^ board->free_seed);
     board->jump_seen = 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         struct bz_strategy_start own = *start;
@@ -296,6 +296,9 @@ static uint64_t edits_draw(void *state, enum bz_choice_kind kind, const struct b
                              .bound = draw->bound};
     bool is_answered = ask_script(board, (struct bz_edit_point){draw->bound, BZ_CHOICE_DATA},
                                   draw->bound, &answer);
+    if (draw->owner == 0 && board->loop_draws < BZ_EDITS_LOOP_DRAWS_MAX) {
+        board->loop_labels[board->loop_draws] = draw->label;
+    }
     board->loop_draws += draw->owner == 0;
     if (board->source == BZ_EDIT_BY_TAPE) {
         answer = bz_strategy_replay_strict.draw(&board->replay, kind, draw, step);
@@ -368,6 +371,7 @@ void bz_board_give(struct bz_board *shared, const struct bz_board *own) {
     shared->script = own->script;
     shared->is_free = own->is_free;
     shared->free_after = own->free_after;
+    shared->free_seed = own->free_seed;
 }
 
 /* True if an edit of the run is what the tape has at its place. */
@@ -385,7 +389,7 @@ bool bz_board_take(struct bz_board *own, const struct bz_board *shared,
     unsigned char is_full; /* a byte of any value */
     memcpy(&is_full, &shared->is_full, 1);
     own->looked = shared->looked < UINT32_MAX ? shared->looked : 0;
-    own->loop_draws = 0;
+    own->loop_draws = 0; /* their labels are pointers */
     own->made.count = 0;
     own->point_count = 0;
     own->is_full = true;

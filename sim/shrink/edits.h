@@ -30,11 +30,12 @@
 #include "sim/choice/strategy.h"
 #include "sim/choice/strategy_replay.h"
 
-#define BZ_EDITS_MAX 4096u        /* of a run */
-#define BZ_EDITS_TASKS_MAX 4096u  /* of a run */
-#define BZ_EDITS_AT_ONCE 8u       /* handles of one owner and role; with more, counts may differ */
-#define BZ_EDITS_RARE 16u         /* of so many points, a free run has one cancel or clock jump */
-#define BZ_EDITS_POINTS_MAX 4096u /* choice points that are noted; later ones are not */
+#define BZ_EDITS_MAX 4096u       /* of a run */
+#define BZ_EDITS_TASKS_MAX 4096u /* of a run */
+#define BZ_EDITS_AT_ONCE 8u      /* handles of one owner and role; with more, counts may differ */
+#define BZ_EDITS_RARE 16u        /* of so many points, a free run has one cancel or clock jump */
+#define BZ_EDITS_LOOP_DRAWS_MAX 1024u /* whose labels are noted */
+#define BZ_EDITS_POINTS_MAX 4096u     /* choice points that are noted; later ones are not */
 
 struct bz_edit {
     uint64_t value;    /* draw: what it gives; else: how many opportunities pass */
@@ -81,6 +82,7 @@ struct bz_board {
     struct bz_answers script;
     bool is_free;        /* the choices after the step free_after are drawn: why.h */
     uint32_t free_after; /* a step */
+    uint64_t free_seed;  /* with that of the run */
     struct bz_rng free;
     /* The choices that were made. */
     struct bz_edits made;
@@ -93,6 +95,7 @@ struct bz_board {
     uint64_t run;
     uint64_t looked;     /* handles and candidates that the strategy was shown */
     uint32_t loop_draws; /* that no task made: those of the setup */
+    const char *loop_labels[BZ_EDITS_LOOP_DRAWS_MAX];
     uint32_t question;
     uint32_t script_cursor;
     uint32_t jumps;

@@ -165,4 +165,7 @@ bool bz_shrink_search_within(struct bz_shrinking *shrinking, const struct bz_shr
 /* Tries small schedules of small programs that no single step down leads to. */
 bool bz_shrink_leap(struct bz_shrinking *shrinking);
 
+/* Mixes programs with fewer tasks from what is drawn in the best one. */
+bool bz_shrink_mix(struct bz_shrinking *shrinking);
+
 #endif

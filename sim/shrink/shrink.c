@@ -254,7 +254,7 @@ bool bz_shrink_leaps(struct bz_shrinking *shrinking) {
     while (!is_done && bz_shrink_goes_on(shrinking)) {
         uint64_t key = ~bz_shrink_key(shrinking) | 1u; /* not that of the passes */
         is_done = find_done(shrinking, key) != NULL;
-        if (!is_done && bz_shrink_leap(shrinking)) {
+        if (!is_done && (bz_shrink_leap(shrinking) || bz_shrink_mix(shrinking))) {
             (void)bz_shrink_passes(shrinking);
         } else if (!is_done) {
             note_done(shrinking, key);

@@ -14,7 +14,7 @@
  *   4. All schedules with as few choices as the best run are tried, as far as the budget lasts.
  *
  * Again from 1, until nothing changes. Then come leaps to small programs that no single step down
- * leads to.
+ * leads to, and mixes of drawn programs.
  *
  * All of that depends on the given run. So it is done again with runs that do not: those of
  * programs as campaigns draw them on fixed seeds, and of those with fewer tasks, whatever their
