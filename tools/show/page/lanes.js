@@ -1,151 +1,223 @@
-/* The lanes: what is in the window is made anew whenever the window, the cursor or the zoom has
- * moved. Pieces have their places in the whole run, so that scrolling moves them. */
-const view = { px: 24, step: verdictStep, lane: 0, isAll: false, isFaded: false };
-if (violation) view.lane = Math.max(0, laneOf[violation.task]);
-const space = byId("space"), ruler = byId("ruler"), names = byId("names"), picture = byId("picture");
-let gutter = 120; /* the width of the names */
-let laneHeight = 44; /* few lanes are higher */
-let isQueued = false;
-const zoomMin = () => Math.min(ZOOM_MAX, Math.max((scroll.clientWidth - gutter - 24) / (last + 2), 1e-9));
-const zoomMax = () => Math.min(ZOOM_MAX, WIDTH_MAX / (last + 2));
-const xOf = (step) => gutter + step * view.px;
-const middleOf = (step) => xOf(step) + view.px / 2;
-const yOf = (lane) => RULER + (lane + 0.5) * laneHeight;
-
-function element(name, className, string) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (string !== undefined) made.textContent = string;
-  return made;
+/* Drawing the lanes: what tasks do, the lines, the arrows, the violation. */
+/* Everything that the drawing of one picture needs. */
+function pictureOf(context, width, height, left, top, px) {
+  return {
+    context, width, height, top, px,
+    x: (step) => gutter + step * px - left,
+    y: (lane) => RULER + lane * laneHeight + laneHeight / 2 - top,
+    first: Math.max(0, Math.floor(left / px) - 1),
+    end: Math.min(last + 1, Math.ceil((left + width - gutter) / px) + 1),
+    firstLane: clamp(Math.floor(top / laneHeight), 0, lanes.length),
+    endLane: clamp(Math.ceil((top + height - RULER) / laneHeight), 0, lanes.length),
+  };
 }
 
-/* A piece whose class says how it looks, and how high it is unless that is given. */
-function put(parent, className, place, string) {
-  const made = element("div", className, string);
-  for (const [side, pixels] of Object.entries(place)) made.style[side] = pixels + "px";
-  parent.append(made);
-}
-
-function layOut() {
-  names.style.maxWidth = Math.max(100, scroll.clientWidth * 0.25) + "px";
-  gutter = names.offsetWidth;
-  byId("corner").style.width = gutter + "px";
-  laneHeight = Math.floor(clamp((scroll.clientHeight - RULER - 8) / Math.max(lanes.length, 1), 40, 64));
-  space.style.setProperty("--lane", laneHeight + "px");
-  space.style.setProperty("--px", view.px + "px");
-  space.style.width = Math.ceil(gutter + (last + 2) * view.px) + "px";
-  space.style.height = RULER + lanes.length * laneHeight + 8 + "px";
-}
-
-function niceInterval() {
+function niceInterval(px) {
   let interval = 1;
-  for (let round = 0; interval * view.px < 44; round++) interval *= round % 3 === 1 ? 2.5 : 2;
+  for (let round = 0; interval * px < 44; round++) interval *= round % 3 === 1 ? 2.5 : 2;
   return Math.max(1, Math.round(interval));
 }
 
-/* Steps above, the virtual clock below. */
-function drawRuler(first, end) {
-  const interval = niceInterval();
-  let until = -Infinity;
-  ruler.replaceChildren(byId("corner"));
-  for (let step = Math.ceil(first / interval) * interval; step < end; step += interval) {
-    put(ruler, "number", { left: middleOf(step) }, String(step));
+function drawStripes(p) {
+  const { context } = p;
+  context.fillStyle = colour.paper;
+  context.fillRect(0, 0, p.width, p.height);
+  for (let lane = p.firstLane; lane < p.endLane; lane++) {
+    if (lane % 2 === 1) {
+      context.fillStyle = colour.stripe;
+      context.fillRect(0, p.y(lane) - laneHeight / 2, p.width, laneHeight);
+    }
   }
-  put(ruler, "number here", { left: middleOf(view.step) }, String(view.step));
-  for (let index = Math.max(0, lowerBound(ticks, first, stepOf) - 1); index < ticks.length; index++) {
-    const { step, time } = ticks[index], x = Math.max(xOf(step), scroll.scrollLeft + gutter);
-    if (step >= end) break;
-    if (x < until) continue;
-    put(ruler, "time", { left: x }, timeText(time));
-    until = x + 8 * timeText(time).length + 16;
+  let until = -Infinity;
+  context.fillStyle = colour.rule;
+  for (let index = lowerBound(ticks, p.first, stepOf); index < ticks.length && ticks[index].step < p.end; index++) {
+    const x = p.x(ticks[index].step);
+    if (x > until + 8) context.fillRect(until = x, RULER, 1, p.height);
   }
 }
 
-/* Spans that share a pixel with an earlier one are left out. The words of a span stay in sight. */
-function drawSpans(lane, first, end) {
-  const list = lanes[lane].spans;
-  let until = -Infinity;
-  for (let index = Math.max(0, lowerBound(list, first, stepOf) - 1); index < list.length && list[index].step < end; index++) {
-    const span = list[index], right = xOf(span.end);
-    const left = Math.max(xOf(span.step), scroll.scrollLeft + gutter - 4), width = Math.max(right - left, 1);
-    if (span.kind === DONE || right < until + 2) continue;
-    until = right;
+function drawCursor(p) {
+  const { context } = p, width = Math.max(p.px, 3);
+  context.fillStyle = colour.cursor;
+  context.fillRect(p.x(view.step), 0, width, p.height);
+  context.fillRect(0, p.y(view.lane) - laneHeight / 2, p.width, laneHeight);
+}
+
+function hatch(p, x, y, width, height, ink) {
+  const { context } = p;
+  context.save();
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+  context.strokeStyle = ink;
+  context.globalAlpha *= 0.35;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  const from = Math.max(x - height, -height), to = Math.min(x + width, p.width);
+  for (let at = from - (from % 6); at < to; at += 6) {
+    context.moveTo(at, y + height);
+    context.lineTo(at + height, y);
+  }
+  context.stroke();
+  context.restore();
+}
+
+function drawSpan(p, lane, span) {
+  const { context } = p, y = p.y(lane);
+  const x = p.x(span.step), width = Math.max(p.x(span.end) - x, 1);
+  const name = STATE[span.kind];
+  const height = { [READY]: 5, [SLEEPING]: 10, [UNSTARTED]: 1 }[span.kind] || barHeight;
+  if (span.kind === DONE) return;
+  const gap = span.kind === RUNNING && width > 4 ? 1 : 0;
+  context.fillStyle = span.kind === UNSTARTED ? colour.rule : colour[name];
+  context.fillRect(x + gap, y - height / 2, width - 2 * gap, height);
+  if ((span.kind === WOKEN || span.kind === STRUCK) && width > 3) {
+    hatch(p, x, y - height / 2, width, height, colour[name + "-ink"]);
+  }
+  const isMarked = span.kind === WOKEN || span.kind === STRUCK; /* in its first step */
+  const from = Math.max(x + (isMarked ? p.px * 0.75 : 0), gutter) + 6, room = Math.min(x + width, p.width) - from - 4;
+  if (LETTER[span.kind] !== "" && room > 8) {
+    context.font = "600 11px " + FONT;
+    context.fillStyle = colour[name + "-ink"];
+    context.textBaseline = "middle";
+    context.textAlign = "left";
     const object = span.kind === WAITING && span.object > 0 ? " for " + run.objects[span.object - 1] : "";
-    const room = width - (span.kind === WAITING ? 0 : view.px / 2);
-    const label = room > 48 ? WORD[span.kind] + object : room > 16 ? LETTER[span.kind] : "";
-    put(picture, "span " + STATE[span.kind], { left, top: yOf(lane), width }, label);
+    const label = room > 36 ? fit(context, WORD[span.kind] + object, room) : LETTER[span.kind];
+    if (span.kind !== WAITING) {
+      context.fillStyle = colour[name];
+      context.fillRect(from - 3, y - 7, context.measureText(label).width + 6, 14);
+      context.fillStyle = colour[name + "-ink"];
+    }
+    context.fillText(label, from, y + 0.5);
   }
 }
 
-function drawHolds(lane, first, end) {
+/* Spans from left to right. Where several share a pixel, one is drawn. */
+function drawLane(p, lane) {
+  const { context } = p, list = lanes[lane].spans;
+  let step = p.first;
+  for (let count = 0; step < p.end && count < 20000; count++) {
+    const index = lowerBound(list, step + 1, stepOf) - 1;
+    const at = index >= 0 && list[index].end > step ? index : index + 1;
+    if (at >= list.length || list[at].step >= p.end) break;
+    drawSpan(p, lane, list[at]);
+    step = Math.max(list[at].end, Math.ceil((p.x(list[at].step) + 1 - p.x(0)) / p.px));
+  }
+  const owned = lanes[lane].holds;
   let until = -Infinity;
-  for (const hold of lanes[lane].holds) {
-    const left = Math.max(middleOf(hold.step), until), right = xOf(Math.min(hold.end + 0.5, last + 1));
-    if (hold.step < end && hold.end >= first && right > left + 0.5) {
-      put(picture, "holding", { left, top: yOf(lane), width: right - left });
-      until = right;
+  context.fillStyle = colour.holding;
+  for (let index = Math.max(0, lowerBound(owned, p.first, stepOf) - 64); index < owned.length; index++) {
+    const hold = owned[index];
+    if (hold.step >= p.end) break;
+    const from = Math.max(p.x(hold.step) + p.px / 2, until), to = p.x(Math.min(hold.end + 0.5, last + 1));
+    if (to > from) {
+      context.fillRect(from, p.y(lane) + barHeight / 2 + 2, Math.max(to - from, 1), 4);
+      until = to;
     }
   }
 }
 
-/* A dot for the lines of a step, and their words where there is room. */
-function drawLines(lane, first, end) {
-  const list = lanes[lane].lines;
-  let until = -Infinity;
-  for (let index = lowerBound(list, first, stepOf); index < list.length && list[index].step < end; index++) {
-    const line = list[index], left = middleOf(line.step);
-    if (view.px < 7 || left < until) continue;
-    until = left + 3;
-    put(picture, line.flags & CAUSE && isFailed ? "dot cause" : "dot", { left, top: yOf(lane) });
-    if (view.px >= 84) put(picture, "words", { left, top: yOf(lane), width: view.px - 6 }, text(line.text));
-  }
+function alphaOf(isCause) {
+  return view.isFaded && isFailed && !isCause ? 0.18 : 1;
 }
 
-/* Along the lane of the cause, and then to the other lane. One of those that share their pixels. */
-function drawArrows(first, end) {
+/* A dot for the lines of a step, or their words where there is room. */
+function drawLines(p, lane) {
+  const { context } = p, list = lanes[lane].lines;
+  let pixel = -Infinity;
+  for (let index = lowerBound(list, p.first, stepOf); index < list.length && list[index].step < p.end; index++) {
+    const line = list[index], x = p.x(line.step) + p.px / 2;
+    if (x < pixel + 3 && !(line.flags & VIOLATION)) continue;
+    pixel = x;
+    const isCause = Boolean(line.flags & CAUSE) && isFailed;
+    context.globalAlpha = alphaOf(isCause);
+    context.beginPath();
+    context.arc(x, p.y(lane), isCause ? 3 : 2, 0, 2 * Math.PI);
+    context.fillStyle = isCause ? colour.accent : colour.paper;
+    context.strokeStyle = isCause ? colour.paper : colour.muted;
+    context.lineWidth = 1;
+    if (p.px >= 7) { context.fill(); context.stroke(); }
+    if (p.px >= 84) {
+      context.font = "11px " + FONT;
+      context.fillStyle = colour.ink;
+      context.textAlign = "center";
+      context.textBaseline = "alphabetic";
+      context.fillText(fit(context, text(line.text), p.px - 6), x, p.y(lane) - barHeight / 2 - 3);
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+function drawArrow(p, arrow) {
+  const { context } = p;
+  const fromLane = laneOf[arrow.from.task], toLane = laneOf[arrow.to.task];
+  const x1 = p.x(arrow.from.step) + p.px / 2, x2 = p.x(arrow.to.step) + p.px / 2;
+  const down = toLane > fromLane ? 1 : -1;
+  const y1 = p.y(fromLane), y2 = p.y(toLane) - down * (barHeight / 2 + 1);
+  const isMajor = arrow.kind === WAKE || arrow.kind === CANCEL;
+  const ink = arrow.kind === WAKE ? colour.wakes : arrow.kind === CANCEL ? colour.cancels : colour.minor;
+  context.strokeStyle = context.fillStyle = ink;
+  context.lineWidth = isMajor ? 2 : 1;
+  context.globalAlpha = alphaOf(arrow.isCause);
+  context.setLineDash(arrow.kind === CANCEL ? [5, 3] : isMajor ? [] : [2, 3]);
+  context.beginPath();
+  context.moveTo(x1, y1);
+  if (x1 === x2) {
+    context.lineTo(x2, y2 - down * 6);
+  } else {
+    context.bezierCurveTo(x1, y1 + down * laneHeight / 2, x2, y2 - down * laneHeight / 2, x2, y2 - down * 6);
+  }
+  context.stroke();
+  context.setLineDash([]);
+  if (isMajor) {
+    context.beginPath();
+    context.arc(x1, y1, 3.5, 0, 2 * Math.PI);
+    context.fill();
+  }
+  context.beginPath();
+  context.moveTo(x2, y2);
+  context.lineTo(x2 - 4.5, y2 - down * 8);
+  context.lineTo(x2 + 4.5, y2 - down * 8);
+  context.fill();
+  context.globalAlpha = 1;
+}
+
+function drawArrows(p, which) {
   const isSeen = new Set();
-  const isInView = (line) => line.step >= first && line.step < end;
-  for (const arrow of arrows) {
-    const name = arrow.kind === WAKE ? "wakes" : arrow.kind === CANCEL ? "cancels" : "minor";
-    if ((name === "minor" && !view.isAll) || !(isInView(arrow.from) || isInView(arrow.to))) continue;
-    const from = yOf(laneOf[arrow.from.task]), to = yOf(laneOf[arrow.to.task]);
-    const left = middleOf(arrow.from.step), width = middleOf(arrow.to.step) - left;
-    const place = [Math.round(left / 2), Math.round(width / 2), from, to, name].join(" ");
-    if (isSeen.has(place)) continue;
-    isSeen.add(place);
-    put(picture, ["arrow", name, from < to ? "down" : "up", arrow.isCause ? "cause" : ""].join(" "),
-      { left, width, top: Math.min(from, to), height: Math.abs(to - from) });
-  }
-}
-
-function draw() {
-  const left = scroll.scrollLeft / view.px, top = (scroll.scrollTop - RULER) / laneHeight;
-  const first = Math.max(0, Math.floor(left) - 1);
-  const end = Math.min(last + 1, Math.ceil(left + scroll.clientWidth / view.px) + 1);
-  picture.replaceChildren();
-  picture.className = view.isFaded && isFailed ? "faded" : "";
-  put(picture, "cursor", { left: xOf(view.step), top: 0, width: Math.max(view.px, 3), height: space.offsetHeight });
-  put(picture, "cursor", { left: 0, top: yOf(view.lane - 0.5), width: space.offsetWidth, height: laneHeight });
-  const isNear = (lane) => lane > top - 1 && lane < top + 1 + scroll.clientHeight / laneHeight;
-  lanes.forEach((_, lane) => {
-    names.children[lane].className = lane === view.lane ? "chosen" : "";
-    if (isNear(lane)) {
-      drawSpans(lane, first, end);
-      drawHolds(lane, first, end);
-      drawLines(lane, first, end);
+  const ends = [[arrowsTo[which], (arrow) => arrow.to.step], [arrowsFrom[which], (arrow) => arrow.from.step]];
+  for (const [list, key] of ends) {
+    for (let index = lowerBound(list, p.first, key); index < list.length && key(list[index]) < p.end; index++) {
+      const arrow = list[index], from = laneOf[arrow.from.task], to = laneOf[arrow.to.task];
+      if (Math.max(from, to) < p.firstLane || Math.min(from, to) >= p.endLane) continue;
+      const place = Math.round(p.x(arrow.from.step) / 2) + " " + Math.round(p.x(arrow.to.step) / 2) +
+        " " + from + " " + to + " " + arrow.kind;
+      if (!isSeen.has(place)) {
+        isSeen.add(place);
+        drawArrow(p, arrow);
+      }
     }
-  });
-  drawArrows(first, end);
-  if (violation) {
-    put(picture, "bad line", { left: middleOf(verdictStep), top: RULER, height: space.offsetHeight - RULER });
-    put(picture, "bad mark", { left: middleOf(verdictStep), top: yOf(laneOf[violation.task]) }, "×");
   }
-  drawRuler(first, end);
 }
 
-function redraw() {
-  if (!isQueued) {
-    isQueued = true;
-    requestAnimationFrame(() => { isQueued = false; draw(); });
-  }
+function drawViolation(p) {
+  if (!violation) return;
+  const { context } = p, x = p.x(verdictStep) + p.px / 2, lane = laneOf[violation.task];
+  context.strokeStyle = colour.bad;
+  context.lineWidth = 2;
+  context.beginPath();
+  context.moveTo(x, RULER);
+  context.lineTo(x, p.height);
+  context.globalAlpha = 0.45;
+  context.stroke();
+  context.globalAlpha = 1;
+  const y = p.y(lane);
+  context.beginPath();
+  context.arc(x, y, 8, 0, 2 * Math.PI);
+  context.fillStyle = colour.bad;
+  context.fill();
+  context.strokeStyle = colour.paper;
+  context.beginPath();
+  context.moveTo(x - 3, y - 3); context.lineTo(x + 3, y + 3);
+  context.moveTo(x + 3, y - 3); context.lineTo(x - 3, y + 3);
+  context.stroke();
 }

@@ -115,3 +115,7 @@ new ResizeObserver(() => {
   layOut();
   redraw();
 }).observe(scroll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  readColours();
+  redraw();
+});

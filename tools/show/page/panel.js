@@ -1,4 +1,11 @@
 /* The panel: what happened in the step under the cursor, and the queues after it. */
+function element(name, className, string) {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  if (string !== undefined) made.textContent = string;
+  return made;
+}
+
 function showNow() {
   const now = byId("now"), begin = lowerBound(lines, view.step, stepOf);
   now.replaceChildren();

@@ -1,5 +1,6 @@
-/* The page of a run. Names and messages come from an untrusted trace: they reach the page through
- * textContent alone. */
+/* The page of a run. Names and messages come from an untrusted trace: they reach the
+ * page through textContent and fillText alone. Whatever is drawn is looked up by binary search, so
+ * that the length of the run does not matter. */
 /* First: the run, and its state after each step. */
 const run = JSON.parse(document.getElementById("run").textContent);
 const UNSTARTED = 0, READY = 1, RUNNING = 2, WAITING = 3, WOKEN = 4, STRUCK = 5, SLEEPING = 6, DONE = 7;
@@ -11,7 +12,7 @@ const CAUSE = 1, VIOLATION = 2;
 const RULER = 44;
 const ZOOM_MAX = 160, WIDTH_MAX = 16e6;
 const byId = (id) => document.getElementById(id);
-const scroll = byId("scroll");
+const canvas = byId("canvas"), scroll = byId("scroll"), space = byId("space");
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
 /* Rows of numbers come as one flat array. */
@@ -27,6 +28,7 @@ function rows(flat, names) {
 const text = (number) => run.strings[number];
 const lines = rows(run.lines, ["step", "time", "task", "text", "flags"]);
 const spans = rows(run.spans, ["task", "step", "end", "kind", "object"]);
+const arrows = rows(run.arrows, ["from", "to", "kind"]);
 const holds = rows(run.holds, ["task", "object", "step", "end"]);
 const places = rows(run.places, ["task", "object", "step", "end", "kind", "since", "woken"]);
 const last = run.last;
@@ -99,7 +101,12 @@ function queuesAfter(step) {
   return queues;
 }
 
-const arrows = rows(run.arrows, ["from", "to", "kind"]).map((arrow) => ({
+/* Arrows by the step at which they begin and end: a picture needs those with an end in view. */
+const withSteps = arrows.map((arrow) => ({
   kind: arrow.kind, from: lines[arrow.from], to: lines[arrow.to],
   isCause: Boolean(lines[arrow.from].flags & lines[arrow.to].flags & CAUSE),
 })).filter((arrow) => arrow.from.task !== arrow.to.task);
+const major = withSteps.filter((arrow) => arrow.kind === WAKE || arrow.kind === CANCEL);
+const minor = withSteps.filter((arrow) => arrow.kind !== WAKE && arrow.kind !== CANCEL);
+const byFrom = (list) => list.slice().sort((a, b) => a.from.step - b.from.step);
+const arrowsTo = { major, minor }, arrowsFrom = { major: byFrom(major), minor: byFrom(minor) };

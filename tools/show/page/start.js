@@ -13,7 +13,7 @@ byId("verdict").className = isFailed ? "bad" : "";
 byId("violation-button").hidden = !violation;
 byId("causes-button").hidden = !isFailed;
 byId("token").textContent = run.token === null ? "" : "buzzer replay '" + run.token + "'";
-for (const lane of lanes) names.append(element("div", "", lane.name));
+readColours();
 layOut();
 view.px = clamp(zoomMin(), Math.min(10, zoomMax()), 64);
 layOut();
