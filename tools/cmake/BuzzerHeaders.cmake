@@ -25,6 +25,7 @@ function(buzzer_check_headers name)
     # Not a part of `all`: a bad header fails one test, and does not stop the build.
     add_library(${name} OBJECT EXCLUDE_FROM_ALL ${sources})
     target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -O0 -g0)
+    target_compile_definitions(${name} PRIVATE TST_TRACES_FOLDER="traces") # of traces/tests/sample.h
     target_link_libraries(${name} PRIVATE buzzer-options PkgConfig::CRITERION)
     add_test(NAME ${name} COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}"
                                   --config $<CONFIG> --target ${name} --parallel 2)
