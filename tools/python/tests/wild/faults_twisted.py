@@ -55,7 +55,7 @@ class MemoryLock(DeferredFilesystemLock):
 
 
 def use_twice(reactor):
-    """The first use times out. What the uses ended with."""
+    """Returns how the uses ended; the first one times out."""
     MemoryLock.is_taken = True
     lock = MemoryLock("name", scheduler=reactor)
     ends = []
