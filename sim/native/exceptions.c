@@ -1,15 +1,17 @@
 #include "sim/native/exceptions.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 #include "primitives/runtime/internal.h"
 #include "sim/variant/plugin.h"
 
-/* The symbol of that name in the object that contains `part`; NULL: none. */
+/* The symbol of that name in the object that contains `part`; NULL: none. dlopen() would search the
+ * system's folders for a name without a slash, which only a program that was found in PATH has. */
 static void *find_symbol(const void *part, const char *name) {
     Dl_info info;
     void *object = NULL;
-    if (dladdr(part, &info) != 0) {
+    if (dladdr(part, &info) != 0 && strchr(info.dli_fname, '/') != NULL) {
         object = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     }
     if (object == NULL) {
