@@ -172,17 +172,17 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
     ((size_t)3 << 12u) /* three pages: stacks move against each other's alignment                  \
                         */
 
-/* Creates the world before the old one is gone, and behind a hole that depends on the index: the
- * system would give it the same addresses again. */
-static void renew(const struct bz_program *program, struct bz_world **other, uint64_t index) {
-    size_t bytes = (size_t)(index % BZ_DETERMINISM_WORLDS + 1) * SHIFT_BYTES;
+/* Gives the world another loop, before the old one is gone, and behind a hole that depends on the
+ * index: the system would give it the same addresses again. False without memory. */
+static bool move(const struct bz_program *program, struct bz_world *other, uint64_t index) {
+    size_t bytes = (size_t)(index + 1) * SHIFT_BYTES;
     void *hole = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    struct bz_world *world = bz_program_new_world(program);
+    bool is_moved = bz_world_set_loop(
+        other, &(struct bz_loop_config){.stack_bytes = program->scenario->stack_bytes});
     if (hole != MAP_FAILED) {
         munmap(hole, bytes);
     }
-    bz_world_destroy(*other);
-    *other = world;
+    return is_moved;
 }
 
 static void ignore(struct bz_event_sink *sink, const struct bz_logged_event *event) {
@@ -195,10 +195,8 @@ void bz_determinism_judge(const struct bz_program *program, struct bz_world *wor
                           struct bz_world **other, uint64_t index,
                           const volatile sig_atomic_t *stop) {
     const struct bz_judge *judge = world->judge;
-    if (*other == NULL || index < BZ_DETERMINISM_WORLDS) {
-        renew(program, other, index);
-    }
-    if (*other == NULL) {
+    *other = *other != NULL ? *other : bz_program_new_world(program);
+    if (*other == NULL || (index < BZ_DETERMINISM_PLACES && !move(program, *other, index))) {
         bz_judge_lacks(world->judge, NULL, "a second run");
         return;
     }

@@ -24,9 +24,9 @@ static inline bool bz_determinism_is_due(uint64_t index) {
  * nothing after `stop`. Without memory, the run has none either (BZ_RUN_NO_RESOURCE).
  *
  * `*other` is the world of the repetitions; NULL before the first one, which creates it. The caller
- * destroys it. The first BZ_DETERMINISM_WORLDS runs by `index` are repeated in a new world each, at
+ * destroys it. For each of the first BZ_DETERMINISM_PLACES runs by `index`, its loop moves to
  * addresses that depend on the index: so code that looks at addresses is noticed. */
-#define BZ_DETERMINISM_WORLDS 16u
+#define BZ_DETERMINISM_PLACES 16u
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,
                           struct bz_world **other, uint64_t index,
                           const volatile sig_atomic_t *stop);

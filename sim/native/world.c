@@ -136,6 +136,7 @@ bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *conf
         return false;
     }
     loop->exceptions = world->loop->exceptions;
+    bz_native_forget_setups(bz_native_of(world));
     bz_loop_destroy(world->loop);
     world->loop = loop;
     return true;

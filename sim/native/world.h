@@ -40,8 +40,8 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant);
 void bz_world_destroy(struct bz_world *world);
 
-/* Before the first run: other stacks or another limit of memory than those of a default loop. Its
- * tasks_max stays. False without memory. */
+/* Before the first run, or between two: another loop, whose stacks and limit of memory may be other
+ * ones. Its tasks_max stays. False without memory. */
 bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *config) BZ_MUST_USE;
 
 /* Between two runs: gives the memory of all stacks back to the system. */

@@ -10,7 +10,7 @@
 #include "primitives/runtime/internal.h"
 #include "primitives/runtime/place.h"
 
-#define SLAB_STACKS_FIRST 16u
+#define SLAB_STACKS_FIRST 8u
 #define SLAB_STACKS_MAX 1024u
 #define COLOURS 16u
 #define COLOUR_STEP_BYTES 192u
