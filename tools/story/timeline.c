@@ -11,6 +11,8 @@
 #define CAUSE_ROWS_MAX 100u /* of a longer one, the nearest causes are shown */
 #define TASK_COLUMNS_MAX 20u
 #define IDLERS_MAX 8u
+#define PERIOD_MAX 16u /* the longest block that is folded, in rows */
+#define TIMES_MIN 4u   /* a block that comes less often is not */
 
 static bool is_from_outside(const struct bz_story_line *line) {
     return strncmp(line->text, "is woken from outside", 21) == 0;
@@ -48,48 +50,8 @@ static void widen(unsigned *columns, size_t needed, unsigned most) {
     *columns = needed > most ? most : needed > *columns ? (unsigned)needed : *columns;
 }
 
-void bz_timeline_limit(struct bz_timeline *timeline, size_t rows_max) {
-    const struct bz_story *story = &timeline->story;
-    uint32_t *rows = bz_lack_new(story->line_count + 1, sizeof *rows, "a diagnosis");
-    for (size_t line = 0; line < story->line_count; line = end_of_row(story, line)) {
-        uint32_t distance = distance_of_row(story, line, end_of_row(story, line));
-        if (distance != BZ_STORY_NONE) {
-            rows[distance]++;
-        }
-    }
-    size_t shown = 0;
-    timeline->distance_max = 0;
-    for (uint32_t distance = 0; distance <= story->line_count; distance++) {
-        shown += rows[distance];
-        if (shown > rows_max && distance > 0) {
-            break;
-        }
-        timeline->distance_max = distance;
-    }
-    free(rows);
-}
-
-void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace) {
-    *timeline = (struct bz_timeline){.trace = trace, .time_columns = 4, .task_columns = 4};
-    struct bz_story *story = &timeline->story;
-    bz_story_init(story, trace);
-    timeline->step_columns = (unsigned)snprintf(NULL, 0, "%4" PRIu64, trace->verdict.step);
-    for (size_t line = 0, end; line < story->line_count; line = end) {
-        end = end_of_row(story, line);
-        timeline->row_count++;
-        timeline->cause_count += distance_of_row(story, line, end) != BZ_STORY_NONE;
-        widen(&timeline->time_columns, strlen(bz_cli_time_text(story->lines[line].time_ns)), 30);
-        widen(&timeline->task_columns,
-              bz_wrap_columns(
-                  bz_trace_task_name(timeline->trace, task_of_row(story, line, end), "loop")),
-              TASK_COLUMNS_MAX);
-    }
-    bz_timeline_limit(timeline, CAUSE_ROWS_MAX);
-}
-
-void bz_timeline_fini(struct bz_timeline *timeline) {
-    bz_text_fini(&timeline->text);
-    bz_story_fini(&timeline->story);
+static uint64_t step_of(const struct bz_timeline *timeline, const struct bz_timeline_row *row) {
+    return timeline->story.lines[row->first].step;
 }
 
 /* The text of a line. Whose row it is need not be repeated: "is woken by `actor` (result set)", "is
@@ -140,6 +102,138 @@ static void write_row(struct bz_timeline *timeline, size_t first, size_t end, ui
                     is_named ? " " : "");
         add_saying(timeline, line->text + (goes_on ? 6 : 0), is_named ? task : BZ_STORY_NONE);
     }
+}
+
+/* --- rows that repeat themselves -------------------------------------------------------------- */
+
+/* Folds a block that comes again and again from this row on: it is printed once, the last time.
+ * Returns how many rows are done. */
+static size_t fold_block(struct bz_timeline *timeline, const uint32_t *told, size_t left,
+                         bool is_whole) {
+    struct bz_timeline_row *rows = timeline->rows;
+    for (size_t period = 1; period <= PERIOD_MAX && period * TIMES_MIN <= left; period++) {
+        size_t alike = 0; /* rows that come again one block later */
+        while (alike + period < left && rows[told[alike]].key == rows[told[alike + period]].key &&
+               (!is_whole || rows[told[alike]].gap == rows[told[alike + period]].gap)) {
+            alike++;
+        }
+        size_t folded = alike / period * period;
+        if (folded < (TIMES_MIN - 1) * period) {
+            continue;
+        }
+        struct bz_timeline_row *head = &rows[told[folded]];
+        head->times = folded / period;
+        head->period = period;
+        head->since = step_of(timeline, &rows[told[0]]);
+        head->until = step_of(timeline, &rows[told[folded - 1]]);
+        for (size_t index = 0; index < folded; index++) {
+            rows[told[index]].is_folded = true;
+        }
+        for (size_t index = 1; !is_whole && index < period; index++) { /* all of it, or nothing */
+            struct bz_timeline_row *row = &rows[told[folded + index]];
+            head->distance = row->distance < head->distance ? row->distance : head->distance;
+        }
+        for (size_t index = 1; !is_whole && index < period; index++) {
+            rows[told[folded + index]].distance = head->distance;
+        }
+        return folded + period;
+    }
+    return 1;
+}
+
+/* Of all rows, or of those that the violation depends on. Lanes show each row. */
+static void fold(struct bz_timeline *timeline, bool is_whole) {
+    uint32_t *told = bz_lack_new(timeline->row_count + 1, sizeof *told, "a diagnosis");
+    size_t count = 0;
+    for (size_t index = 0; index < timeline->row_count; index++) {
+        struct bz_timeline_row *row = &timeline->rows[index];
+        row->is_folded = false;
+        row->times = 0;
+        if (timeline->lanes.heading == NULL && (is_whole || row->distance != BZ_STORY_NONE)) {
+            told[count++] = (uint32_t)index;
+        }
+    }
+    for (size_t at = 0; at < count;) {
+        at += fold_block(timeline, told + at, count - at, is_whole);
+    }
+    free(told);
+}
+
+/* "(steps 10 to 108: the next 3 lines, 33 times)" */
+static void print_fold(const struct bz_timeline_row *row, struct bz_wrap *wrap) {
+    if (row->times > 0 && row->period == 1) {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT,
+                       "    (steps %" PRIu64 " to %" PRIu64 ": the next line, %zu times)",
+                       row->since, row->until, row->times);
+    } else if (row->times > 0) {
+        bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT,
+                       "    (steps %" PRIu64 " to %" PRIu64 ": the next %zu lines, %zu times)",
+                       row->since, row->until, row->period, row->times);
+    }
+}
+
+/* --- the timeline ----------------------------------------------------------------------------- */
+
+/* Of all that is printed of the row but its step and time. */
+static uint64_t key_of(const struct bz_timeline *timeline, uint32_t task) {
+    uint64_t key = UINT64_C(0xcbf29ce484222325) ^ task; /* FNV-1a */
+    for (size_t index = 0; index < timeline->text.length; index++) {
+        key = (key ^ (unsigned char)timeline->text.bytes[index]) * UINT64_C(0x100000001b3);
+    }
+    return key;
+}
+
+void bz_timeline_limit(struct bz_timeline *timeline, size_t rows_max) {
+    size_t count = timeline->story.line_count;
+    uint32_t *rows = bz_lack_new(count + 1, sizeof *rows, "a diagnosis");
+    fold(timeline, false);
+    for (size_t index = 0; index < timeline->row_count; index++) {
+        const struct bz_timeline_row *row = &timeline->rows[index];
+        if (row->distance != BZ_STORY_NONE) {
+            rows[row->distance] += !row->is_folded;
+        }
+    }
+    size_t shown = 0;
+    timeline->distance_max = 0;
+    for (uint32_t distance = 0; distance <= count; distance++) {
+        shown += rows[distance];
+        if (shown > rows_max && distance > 0) {
+            break;
+        }
+        timeline->distance_max = distance;
+    }
+    free(rows);
+}
+
+void bz_timeline_init(struct bz_timeline *timeline, const struct bz_trace *trace) {
+    *timeline = (struct bz_timeline){.trace = trace, .time_columns = 4, .task_columns = 4};
+    struct bz_story *story = &timeline->story;
+    bz_story_init(story, trace);
+    timeline->step_columns = (unsigned)snprintf(NULL, 0, "%4" PRIu64, trace->verdict.step);
+    timeline->rows = bz_lack_new(story->line_count + 1, sizeof *timeline->rows, "a diagnosis");
+    for (size_t line = 0, end; line < story->line_count; line = end) {
+        end = end_of_row(story, line);
+        uint32_t task = task_of_row(story, line, end);
+        struct bz_timeline_row *row = &timeline->rows[timeline->row_count];
+        *row = (struct bz_timeline_row){
+            .first = line, .end = end, .distance = distance_of_row(story, line, end)};
+        row->gap =
+            timeline->row_count == 0 ? 0 : step_of(timeline, row) - step_of(timeline, row - 1);
+        write_row(timeline, line, end, task);
+        row->key = key_of(timeline, task);
+        timeline->row_count++;
+        timeline->cause_count += row->distance != BZ_STORY_NONE;
+        widen(&timeline->time_columns, strlen(bz_cli_time_text(story->lines[line].time_ns)), 30);
+        widen(&timeline->task_columns,
+              bz_wrap_columns(bz_trace_task_name(timeline->trace, task, "loop")), TASK_COLUMNS_MAX);
+    }
+    bz_timeline_limit(timeline, CAUSE_ROWS_MAX);
+}
+
+void bz_timeline_fini(struct bz_timeline *timeline) {
+    free(timeline->rows);
+    bz_text_fini(&timeline->text);
+    bz_story_fini(&timeline->story);
 }
 
 /* A name that is wider than the column gets a line of its own. */
@@ -236,21 +330,25 @@ static void print_heading(const struct bz_timeline *timeline, struct bz_wrap *wr
 
 /* The rows, and how many are missing. */
 void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool is_whole) {
-    const struct bz_story *story = &timeline->story;
     uint64_t last = 0;
     size_t shown = 0;
+    size_t folded = 0;
+    fold(timeline, is_whole);
     print_heading(timeline, wrap);
-    for (size_t line = 0, end; line < story->line_count; line = end) {
-        end = end_of_row(story, line);
-        if (is_whole) {
-            print_gap(timeline, wrap, last, story->lines[line].step);
-            last = story->lines[line].step;
+    for (size_t index = 0; index < timeline->row_count; index++) {
+        const struct bz_timeline_row *row = &timeline->rows[index];
+        bool is_cause = row->distance != BZ_STORY_NONE;
+        folded = row->is_folded || row->times > 0 ? folded + (row->is_folded && is_cause) : 0;
+        if (!row->is_folded &&
+            (is_whole || (is_cause && row->distance <= timeline->distance_max))) {
+            print_fold(row, wrap);
+            print_gap(timeline, wrap, is_whole ? last : step_of(timeline, row),
+                      step_of(timeline, row));
+            print_row(timeline, wrap, row->first, row->end);
+            shown += is_cause + folded;
+            folded = 0;
         }
-        uint32_t distance = distance_of_row(story, line, end);
-        if (is_whole || (distance != BZ_STORY_NONE && distance <= timeline->distance_max)) {
-            print_row(timeline, wrap, line, end);
-            shown += distance != BZ_STORY_NONE;
-        }
+        last = step_of(timeline, row);
     }
     size_t left_out = is_whole ? 0 : timeline->row_count - timeline->cause_count;
     size_t remote = timeline->cause_count - shown;
@@ -270,22 +368,31 @@ void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool 
 }
 
 void bz_timeline_print_end(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t rows_max) {
-    const struct bz_story *story = &timeline->story;
-    size_t left_out = timeline->row_count > rows_max ? timeline->row_count - rows_max : 0;
-    size_t row = 0;
-    uint64_t last = 0;
+    const struct bz_timeline_row *rows = timeline->rows;
+    size_t first = timeline->row_count;
+    fold(timeline, true);
+    for (size_t shown = 0; first > 0 && shown < rows_max; first--) {
+        shown += !rows[first - 1].is_folded;
+    }
+    while (first < timeline->row_count && rows[first].is_folded) {
+        first++;
+    }
     print_heading(timeline, wrap);
+    size_t left_out =
+        first < timeline->row_count ? first - rows[first].times * rows[first].period : first;
     if (left_out > 0) {
         bz_wrap_printf(wrap, 4, BZ_COLOUR_FAINT, "  (left out: %zu line%s before these)", left_out,
                        left_out == 1 ? "" : "s");
     }
-    for (size_t line = 0, end; line < story->line_count; line = end) {
-        end = end_of_row(story, line);
-        if (row++ >= left_out) {
-            print_gap(timeline, wrap, last, story->lines[line].step);
-            print_row(timeline, wrap, line, end);
+    uint64_t last = first > 0 ? step_of(timeline, &rows[first - 1]) : 0;
+    for (const struct bz_timeline_row *row = rows + first; row < rows + timeline->row_count;
+         row++) {
+        if (!row->is_folded) {
+            print_fold(row, wrap);
+            print_gap(timeline, wrap, last, step_of(timeline, row));
+            print_row(timeline, wrap, row->first, row->end);
         }
-        last = story->lines[line].step;
+        last = step_of(timeline, row);
     }
     print_gap(timeline, wrap, last, timeline->trace->verdict.step + 1);
     bz_wrap_whole(wrap, "", "");

@@ -14,10 +14,25 @@ struct bz_timeline_lanes {
     void *context;
 };
 
+/* The lines of a step, or some of them. A block of rows that comes again and again is printed once,
+ * the last time, behind a line that says how often: "(steps 10 to 108: the next 3 lines, 33
+ * times)". */
+struct bz_timeline_row {
+    size_t first, end;     /* its lines */
+    uint64_t key;          /* equal for rows with the same text and task */
+    uint64_t gap;          /* steps since the row before */
+    uint32_t distance;     /* how near it is to the violation; BZ_STORY_NONE: it is no cause */
+    bool is_folded;        /* it is not printed: one below is alike */
+    size_t times;          /* so often was the block folded that begins here; 0: none does */
+    size_t period;         /* its rows */
+    uint64_t since, until; /* the steps of what was folded */
+};
+
 struct bz_timeline {
     const struct bz_trace *trace;
     struct bz_story story;
     struct bz_text text; /* of the row that is printed */
+    struct bz_timeline_row *rows;
     size_t row_count;
     size_t cause_count;
     uint32_t distance_max; /* of causes that are shown */
