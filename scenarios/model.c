@@ -112,17 +112,21 @@ static void report(struct scene *scene, enum bz_history_result result) {
 }
 
 /* A cancel that strikes a task inside an operation is noted at the next return, and before time
- * passes: its effects on operations show there first. While a wait cannot be
- * cancelled, nothing comes of the request: the task keeps its place in the line, unless an earlier
- * request has reached it. */
-static void note_requests(struct scene *scene) {
+ * passes: its effects on operations show there first. Those of a call may depend on it, too
+ * (`is_call`). While a wait cannot be cancelled, nothing comes of the request: the task keeps its
+ * place in the line, unless an earlier request has reached it. */
+static void note_requests(struct scene *scene, bool is_call) {
     for (uint32_t number = 0; number < scene->client_count; number++) {
         struct client *client = &scene->clients[number];
         if (client->is_inside && !client->is_requested && bz_task_cancelling(client->task) > 0 &&
             (bz_world_was_cancelled(scene->base.world, client->task) ||
              !bz_world_waits_on(scene->base.world, client->task))) {
-            client->is_requested = true;
-            report(scene, bz_history_cancel(scene->history, number));
+            client->is_requested = !is_call;
+            if (is_call) {
+                bz_history_request(scene->history, number);
+            } else {
+                report(scene, bz_history_cancel(scene->history, number));
+            }
         }
     }
 }
@@ -130,7 +134,7 @@ static void note_requests(struct scene *scene) {
 static void note_time(struct scene *scene) {
     uint64_t now_ns = bz_loop_now_ns(scene->base.world->loop);
     if (__builtin_expect(now_ns != scene->noted_ns, 0)) {
-        note_requests(scene);
+        note_requests(scene, false);
         report(scene, bz_history_pass(scene->history, now_ns - scene->noted_ns));
         scene->noted_ns = now_ns;
     }
@@ -139,7 +143,7 @@ static void note_time(struct scene *scene) {
 static void note_end(struct client *client, enum bz_status status, int64_t answer) {
     struct scene *scene = client->scene;
     note_time(scene);
-    note_requests(scene);
+    note_requests(scene, false);
     bz_history_at_step(scene->history, bz_judge_steps(scene->base.world->judge));
     client->is_inside = false;
     report(scene, status == BZ_OK ? bz_history_return(scene->history, client->number, answer)
@@ -183,6 +187,7 @@ static enum bz_status call(struct client *client, uint32_t op, int64_t *argument
     uint32_t refusals = scene->primitive == BZ_PRIMITIVE_MODELLED ? REFUSALS : 0;
     int64_t answer = 0;
     note_time(scene); /* of those that are inside already */
+    note_requests(scene, true);
     client->op = op;
     client->is_inside = true;
     client->is_requested = false;
@@ -439,14 +444,14 @@ static void judge_rest(void *instance) {
         }
     }
     note_time(scene);
-    note_requests(scene);
+    note_requests(scene, false);
     report(scene, bz_history_rest(scene->history));
 }
 
 static void judge_idle(void *instance, uint64_t until_ns) {
     struct scene *scene = instance;
     note_time(scene);
-    note_requests(scene);
+    note_requests(scene, false);
     report(scene, bz_history_idle(scene->history, until_ns - scene->noted_ns));
 }
 

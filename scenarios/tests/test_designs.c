@@ -123,6 +123,7 @@ IS_SILENT(lifo)
 IS_SILENT(lazy)
 IS_SILENT(hall)
 IS_SILENT(firm)
+IS_SILENT(posting_cancelled)
 IS_SILENT(rechecks)
 IS_SILENT(morphing)
 IS_SILENT(inplace)
@@ -226,6 +227,15 @@ Test(designs, answers_that_may_be_several) {
     expect_model_tells(&design_workers, &design_workers_faulty);
     expect_model_tells(&design_trylock, &design_trylock_faulty);
     expect_model_tells(&design_select, &design_select_faulty);
+}
+
+/* Readers that are let in where the last writer before them is cancelled, and a new writer comes.
+ */
+Test(designs, readers_yield_to_writers) {
+    struct bz_modelled_ops ops = *design_firm.modelled;
+    struct bz_variant in_line = {.name = "in_line", .modelled = &ops};
+    ops.model = design_posting_cancelled.modelled->model;
+    tst_expect_found_with(&bz_scenario_model, &in_line, NULL, 3000, "fifo");
 }
 
 Test(designs, refusals_and_who_waits) {
@@ -379,6 +389,7 @@ static void expect_queue_silence(const struct bz_variant *design) {
 Test(designs, a_rendezvous) {
     expect_queue_silence(&design_meeting);
     expect_queue_silence(&design_meeting_kept);
+    expect_queue_silence(&design_meeting_leaving);
     expect_queue_proof(&design_meeting);
     expect_queue_proof(&design_meeting_kept);
     expect_refusal("queue", &design_meeting, "maxsize=1", "but these: -1");

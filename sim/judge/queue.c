@@ -135,13 +135,15 @@ uint32_t bz_judge_put_begin(struct bz_judged_queue *queue, int64_t priority) {
     return value;
 }
 
-/* A put at a rendezvous had been woken, and is cancelled: its get may have the item. Without a
- * cancel it knows whether that is so. */
-static bool is_too_late(const struct bz_judged_queue *queue, enum bz_status status) {
+/* A put at a rendezvous had been woken, or its item taken, and is cancelled: its get may have the
+ * item. Without a cancel it knows whether that is so. */
+static bool is_too_late(const struct bz_judged_queue *queue, uint32_t value,
+                        enum bz_status status) {
     const struct bz_judge *judge = queue->judge;
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool is_cancelled = status == BZ_CANCELLED || (status == BZ_TIMED_OUT && task->op_requests > 0);
-    return queue->is_rendezvous && is_cancelled && judge->call.kind == 0 && task->was_granted;
+    bool is_taken = task->was_granted || queue->ledger[value].state == BZ_ITEM_GOT;
+    return queue->is_rendezvous && is_cancelled && judge->call.kind == 0 && is_taken;
 }
 
 static void put_failed(struct bz_judged_queue *queue, uint32_t value, enum bz_status status,
@@ -168,7 +170,7 @@ void bz_judge_put_end(struct bz_judged_queue *queue, uint32_t value, enum bz_sta
      * dropped it: then its slot is free again. */
     bool is_gone = item->state == BZ_ITEM_GOT || item->state == BZ_ITEM_EITHER;
     bool is_free = status == BZ_OK && is_gone && !queue->is_rendezvous && bring_slot(queue);
-    bool is_late = is_too_late(queue, status);
+    bool is_late = is_too_late(queue, value, status);
     bz_judge_call_end_or(queue->judge, queue->slots, BZ_OP_PUT, status, excuses(queue, BZ_OP_PUT));
     queue->putting--;
     if (status != BZ_OK) {

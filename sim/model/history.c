@@ -416,6 +416,10 @@ enum bz_history_result bz_history_cancel(struct bz_history *history, uint32_t cl
     return report_of(history, client, BZ_HISTORY_CANCEL, 0);
 }
 
+void bz_history_request(struct bz_history *history, uint32_t client) {
+    history->requested |= UINT64_C(1) << client;
+}
+
 enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t client) {
     return report_of(history, client, BZ_HISTORY_CANCELLED, 0);
 }

@@ -106,6 +106,9 @@ enum bz_history_result bz_history_return(struct bz_history *history, uint32_t cl
 enum bz_history_result bz_history_cancel(struct bz_history *history, uint32_t client);
 enum bz_history_result bz_history_cancelled(struct bz_history *history, uint32_t client);
 
+/* Its cancel is requested, and bz_history_cancel() follows. Only a call in between knows it. */
+void bz_history_request(struct bz_history *history, uint32_t client);
+
 /* For a model with a clock (`pass`), before the first event at a new time. At every nanosecond in
  * between, unfinished operations may take effect; O(u * settles_ns) times as much as a return. */
 enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elapsed_ns);

@@ -38,8 +38,8 @@ enum bz_queue_order {
 };
 
 /* The maxsize of a queue that keeps no item: a put waits until a get takes its item, and a get
- * until a put brings one. A put that was woken and is cancelled may have delivered its item. As a
- * setting it is -1. */
+ * until a put brings one. A put that is cancelled may have delivered its item. As a setting it is
+ * -1. */
 #define BZ_QUEUE_RENDEZVOUS UINT32_MAX
 
 /* The view of a permit primitive after any step: `view` fills in zeroed memory. Its

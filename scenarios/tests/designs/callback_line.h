@@ -1,5 +1,5 @@
-/* A line of waiters in callback style (callback.h), whose waits cannot be cancelled, except in one
- * style; with the faults of the designs that use it. */
+/* A line of waiters in callback style (callback.h), whose waits cannot be cancelled, except in two
+ * styles; with the faults of the designs that use it. */
 #ifndef BZ_SCENARIOS_TESTS_DESIGNS_CALLBACK_LINE_H
 #define BZ_SCENARIOS_TESTS_DESIGNS_CALLBACK_LINE_H
 
@@ -19,7 +19,7 @@ enum fault {
 };
 
 /* How waits end. */
-enum style { POSTS, IN_PLACE, IN_PLACE_OR_CANCELLED, MORPHS };
+enum style { POSTS, POSTS_OR_CANCELLED, MORPHS, IN_PLACE, IN_PLACE_OR_CANCELLED };
 
 struct line {
     struct bz_loop *loop;
@@ -74,7 +74,7 @@ static inline bool wake(struct line *line, struct bz_list *waiters, enum bz_stat
     bz_list_remove(&first->link);
     first->outcome = outcome;
     grant(line, first);
-    if (line->style == POSTS || line->style == MORPHS) {
+    if (line->style < IN_PLACE) {
         bz_request_post(&first->request);
     } else {
         bz_request_complete(&first->request, outcome);
@@ -133,8 +133,9 @@ static inline void join(struct line *line, struct waiter *waiter) {
 
 /* True: the task was granted what it waited for, and may have been cancelled. */
 static inline bool wait_joined(struct line *line, struct waiter *waiter, enum bz_status *status) {
-    *status = bz_request_wait(&waiter->request, line->loop, waiter, deliver,
-                              line->style == IN_PLACE_OR_CANCELLED ? cancel : NULL);
+    bool may_leave = line->style == IN_PLACE_OR_CANCELLED || line->style == POSTS_OR_CANCELLED;
+    *status =
+        bz_request_wait(&waiter->request, line->loop, waiter, deliver, may_leave ? cancel : NULL);
     line->woken -= waiter->is_granted;
     return waiter->is_granted && waiter->outcome == BZ_OK;
 }

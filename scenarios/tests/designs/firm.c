@@ -289,19 +289,49 @@ static const struct bz_model_op model_ops[OP_COUNT] = {
     [WRITE] = {.name = "write", .line = 1, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_WRITE},
     [END_WRITE] = {.name = "end-write", .gives_back = 1 + WRITE},
 };
+static const struct bz_model_op model_ops_writers[OP_COUNT] = {
+    [READ] = {.name = "read",
+              .line = 1,
+              .yields_to = 1u << WRITE,
+              .cancel = BZ_MODEL_CANCEL_UNDOES,
+              .undo = END_READ},
+    [END_READ] = {.name = "end-read", .gives_back = 1 + READ},
+    [WRITE] = {.name = "write", .line = 2, .cancel = BZ_MODEL_CANCEL_UNDOES, .undo = END_WRITE},
+    [END_WRITE] = {.name = "end-write", .gives_back = 1 + WRITE},
+};
 static const struct bz_model model = {.name = "fair read-write lock",
                                       .state_bytes = sizeof(struct readers_writers),
                                       .ops = model_ops,
                                       .op_count = OP_COUNT,
                                       .step = model_step};
 
+static const struct bz_model model_writers = {.name = "read-write lock, writers first",
+                                              .state_bytes = sizeof(struct readers_writers),
+                                              .ops = model_ops_writers,
+                                              .op_count = OP_COUNT,
+                                              .step = model_step};
+
 struct rwlock {
     struct line line;
     struct readers_writers held; /* promised ones included */
 };
 
+/* The first writer goes to the front of the line. */
+static void prefer_writer(struct bz_list *waiters) {
+    for (struct bz_list *link = waiters->next; link != waiters; link = link->next) {
+        if (bz_container_of(link, struct waiter, link)->op == WRITE) {
+            bz_list_remove(link);
+            bz_list_push_front(waiters, link);
+            return;
+        }
+    }
+}
+
 static void admit(struct rwlock *lock) {
     while (!bz_list_is_empty(&lock->line.waiters)) {
+        if (lock->line.style == POSTS_OR_CANCELLED) {
+            prefer_writer(&lock->line.waiters);
+        }
         struct readers_writers before = lock->held;
         struct readers_writers with = lock->held;
         bool may_enter = model_step(&with, first_of(&lock->line.waiters)->op, NULL, NULL) ||
@@ -412,13 +442,14 @@ static enum bz_status firm_call(void *instance, uint32_t op, const int64_t *argu
                                                          .try_get = firm_try_get,                  \
                                                          .shutdown = firm_shutdown,                \
                                                          .size = firm_size};                       \
-    static const struct bz_modelled_ops name##_rwlock_ops = {sizeof(struct rwlock), &model,        \
-                                                             name##_rwlock_init, firm_call};       \
+    static const struct bz_modelled_ops name##_rwlock_ops = {                                      \
+        sizeof(struct rwlock), (style) == POSTS_OR_CANCELLED ? &model_writers : &model,            \
+        name##_rwlock_init, firm_call};                                                            \
     DESIGN(name,                                                                                   \
            BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_WORK_CONSERVING | BZ_CLAIM_UNAIDED |  \
-               ((style) == IN_PLACE_OR_CANCELLED ? 0                                               \
-                : (style) == MORPHS              ? BZ_CLAIM_WAIT_MORPHING                          \
-                                                 : BZ_CLAIM_EXACT_NOTIFY),                                      \
+               ((style) == IN_PLACE_OR_CANCELLED || (style) == POSTS_OR_CANCELLED ? 0              \
+                : (style) == MORPHS ? BZ_CLAIM_WAIT_MORPHING                                       \
+                                    : BZ_CLAIM_EXACT_NOTIFY),                                      \
            summary,                                                                                \
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &name##_ops, [BZ_PRIMITIVE_LOCK] = &name##_ops}, \
            .event = &name##_event_ops, .condition = &name##_condition_ops,                         \
@@ -429,6 +460,8 @@ FIRM(firm, NO_FAULT, POSTS, "a wait cannot be cancelled");
 FIRM(firm_losing, LOSES_WAKE_UP, POSTS, "the same, and a wake-up is lost");
 FIRM(firm_doubling, GRANTS_TWICE, POSTS, "the same, and what one gives back two get");
 FIRM(firm_keeping, KEEPS, POSTS, "the same, and a cancelled waiter keeps what it got");
+FIRM(posting_cancelled, NO_FAULT, POSTS_OR_CANCELLED,
+     "a wait can be cancelled, and lets those behind it go at once");
 FIRM(morphing, NO_FAULT, MORPHS, "the same, and a notified waiter sleeps until it has the lock");
 FIRM(morphing_losing, LOSES_WAKE_UP, MORPHS, "the same, and one of two notified waiters is lost");
 FIRM(morphing_keeping, KEEPS, MORPHS, "the same, and a cancelled waiter keeps its notification");

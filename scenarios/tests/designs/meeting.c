@@ -111,6 +111,20 @@ static enum bz_status doubling_get(void *instance, uint64_t *value) {
     return get_by(instance, value, true);
 }
 
+/* No fault: the item of a put that is cancelled and has not resumed may be taken, as that of a
+ * future that is to be dropped. */
+static enum bz_status leaving_get(void *instance, uint64_t *value) {
+    struct meeting *self = instance;
+    struct bz_waiter *oldest = bz_deque_next(&self->putters, NULL);
+    if (oldest == NULL) {
+        return get_by(self, value, true);
+    }
+    *value = bz_container_of(oldest, struct offer, waiter)->value;
+    bz_deque_remove(oldest);
+    (void)bz_future_set_result(&oldest->future, 0);
+    return BZ_OK;
+}
+
 /* --- who comes second completes both: for a runtime in which a result outlasts a cancel ----------
  */
 
@@ -164,11 +178,15 @@ static const struct bz_queue_ops dropping_ops =
     OPS(meeting_put, dropping_get, meeting_try_put, meeting_size);
 static const struct bz_queue_ops doubling_ops =
     OPS(meeting_put, doubling_get, meeting_try_put, meeting_size);
+static const struct bz_queue_ops leaving_ops =
+    OPS(meeting_put, leaving_get, meeting_try_put, meeting_size);
 static const struct bz_queue_ops kept_ops = OPS(kept_put, kept_get, kept_try_put, meeting_size);
 static const struct bz_rules keeps = {.woken = BZ_WOKEN_KEEPS_RESULT};
 
 DESIGN(meeting, BZ_CLAIM_UNAIDED | BZ_CLAIM_UNFAIR | BZ_CLAIM_TAKES_AT_RETURN,
        "a rendezvous whose get takes the item when it returns", .queue = &meeting_ops, MEETS);
+DESIGN(meeting_leaving, BZ_CLAIM_UNAIDED | BZ_CLAIM_UNFAIR,
+       "a rendezvous that takes the items of puts that leave", .queue = &leaving_ops, MEETS);
 DESIGN(meeting_kept,
        BZ_CLAIM_FIFO | BZ_CLAIM_WAKE_IS_GRANT | BZ_CLAIM_NO_PASSING | BZ_CLAIM_UNAIDED,
        "a rendezvous whose second party completes both", .queue = &kept_ops, .rules = &keeps,
