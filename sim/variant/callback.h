@@ -56,7 +56,9 @@
  * that posts every completion, and accepts every cancel before the delivery, needs no `undo`; where
  * one is needed and missing, the run aborts, which is the finding `crash`. If the rules of the
  * variant say BZ_WOKEN_KEEPS_RESULT (primitives/runtime/rules.h), the operation returns BZ_OK in
- * all these cases, and the cancel comes out of the next wait.
+ * all these cases, and the cancel comes out of the next wait; `cancel` is called all the same, and
+ * must not change what was posted. A cancel that is refused may post the request: then `deliver`
+ * runs, and may leave the request as it is, as a loop that checks its condition once more.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -166,8 +168,8 @@ static inline bool bz_request_redirect(struct bz_future *wakes) {
     request->is_waiting = false; /* what is posted inside is no wake-up: the cancel is */
     bz_request_ask(request);
     request->is_waiting = true;
+    request->is_accepted |= request->is_done && request->status == BZ_CANCELLED;
     if (request->is_posted || request->is_done) {
-        request->is_accepted = true;
         bz_request_wake(request);
     }
     return request->is_accepted;
@@ -200,10 +202,17 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
                                              bool (*cancel)(void *wanted)) {
     request->wanted = wanted;
     request->cancel = cancel;
+    struct bz_task *task = bz_loop_current((struct bz_loop *)loop);
+    bool is_late = false;
     while (!request->is_done) {
+        uint32_t requests = bz_task_cancelling(task);
         if (bz_request_pause(request, (struct bz_loop *)loop) != BZ_OK) {
             request->is_cancelled = true;
             bz_request_ask(request);
+        } else if (!request->was_asked && bz_task_cancelling(task) > requests) {
+            bz_request_ask(request); /* BZ_WOKEN_KEEPS_RESULT */
+            request->is_accepted = false;
+            is_late = true;
         }
         if (request->is_posted && !request->is_done) {
             request->is_posted = false;
@@ -211,6 +220,9 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
         }
     }
     BZ_CONTRACT(!request->is_posted, "an operation returned while its completion was still posted");
+    BZ_CONTRACT(!is_late || request->status != BZ_CANCELLED,
+                "a cancel that came after the post made it BZ_CANCELLED, but by the rules of the "
+                "variant its wait keeps its result");
     bool is_over = request->status == BZ_CLOSED || request->status == BZ_BROKEN;
     if (!request->is_cancelled || (request->status != BZ_OK && !is_over)) {
         return request->status;

@@ -94,8 +94,9 @@ bz_status run(
     (void)passes_on;
     start(asio::bind_executor(to, asio::bind_cancellation_slot(own.stop.slot(), handler)));
     return bz_request_wait(&own.request, loop, &own, deliver, [](void *wanted) {
-        static_cast<operation *>(wanted)->is_cancelled = true;
-        static_cast<operation *>(wanted)->stop.emit(asio::cancellation_type::terminal);
+        auto &own = *static_cast<operation *>(wanted);
+        own.is_cancelled = !own.posted;
+        own.stop.emit(asio::cancellation_type::terminal);
         return true;
     });
 #endif
