@@ -71,6 +71,10 @@ static inline bool bz_future_is_done(const struct bz_future *future) {
     return future->state != BZ_FUTURE_PENDING;
 }
 
+/* The result of a redirected future by which sim/variant/callback.h says that a completion was
+ * noted and not posted. */
+#define BZ_RESULT_NOTED UINT64_MAX
+
 /* Each completes a pending future: BZ_OK. On a done future: BZ_INVALID_STATE, and nothing is
  * changed. O(callbacks). */
 enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value);

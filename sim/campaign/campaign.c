@@ -188,6 +188,7 @@ void bz_chunk_run(struct bz_campaigning *campaign, struct bz_world *world,
             break;
         }
         is_cut = bz_chunk_add_run(campaign->config, batch, product, world->judge);
+        product->part.noted += bz_world_has_noted(world);
         __atomic_store_n(done, product->part.runs, __ATOMIC_RELAXED);
         product->is_last = product->part.lack[0] != '\0' ||
                            (!campaign->config->keep_going && product->part.violations > 0);

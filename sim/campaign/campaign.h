@@ -42,6 +42,7 @@ struct bz_campaign_result {
     uint64_t out_of_steps;  /* runs that hit the step limit, or that of a check */
     uint64_t seed_cut;      /* of the first of them, if there is one */
     uint64_t waited;        /* runs in which an operation waited, see bz_judge_has_waited() */
+    uint64_t noted;         /* runs with a completion that was noted, see bz_world_has_noted() */
     uint64_t digest;        /* over all runs, in order; those of parts add up */
     uint64_t digest_first;  /* of the first run of these */
     uint64_t distinct;      /* different runs, by digest */

@@ -88,6 +88,7 @@ void bz_tally_add(struct bz_campaign_result *result, const struct bz_campaign_re
     result->out_of_steps += part->out_of_steps;
     bz_tally_note_cut(result, part->cut);
     result->waited += part->waited;
+    result->noted += part->noted;
     result->digest += part->digest;
     bz_tally_add_stats(&result->stats, &part->stats, 1);
     for (uint32_t index = 0; index < BZ_ORACLES_MAX; index++) {

@@ -54,6 +54,10 @@ uint32_t bz_world_asked(const struct bz_world *world, const struct bz_task *task
     return look_at(world, task)->asked;
 }
 
+bool bz_world_has_noted(const struct bz_world *world) {
+    return world->loop->has_noted;
+}
+
 void bz_world_adopt(struct bz_world *world, const struct bz_task *task) {
     bz_judge_set_helper(world->judge, task->actor.id, false);
 }

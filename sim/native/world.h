@@ -230,6 +230,10 @@ void *bz_world_alloc(struct bz_world *world, size_t size_bytes);
  * as long as the run and its record, also if a child process makes the run. */
 const char *bz_world_name(struct bz_world *world, const char *name, const char *suffix);
 
+/* True if a completion of the last run was noted in a step of another task: bz_request_done() in
+ * sim/variant/callback.h. */
+bool bz_world_has_noted(const struct bz_world *world);
+
 /* The task of that number; NULL if its memory was given back. O(tasks). */
 struct bz_task *bz_world_find_task(const struct bz_world *world, uint32_t id);
 

@@ -99,8 +99,9 @@ static inline void bz_request_check_pending(const struct bz_request *request) {
     BZ_CONTRACT(!request->is_done, "a request was completed twice");
 }
 
-/* Private. A completion of a request whose cancel was accepted grants nothing. */
-static inline void bz_request_wake(struct bz_request *request) {
+/* Private. A completion of a request whose cancel was accepted grants nothing. `result` is 0,
+ * or BZ_RESULT_NOTED, for `buzzer check-plugin`. */
+static inline void bz_request_wake(struct bz_request *request, uint64_t result) {
     if (!request->is_waiting) {
         return;
     }
@@ -110,7 +111,7 @@ static inline void bz_request_wake(struct bz_request *request) {
         request->wakes.on_cancel = NULL;
         (void)bz_future_cancel(&request->wakes);
     } else {
-        (void)bz_future_set_result(&request->wakes, 0);
+        (void)bz_future_set_result(&request->wakes, result);
     }
 }
 
@@ -119,7 +120,7 @@ static inline void bz_request_wake(struct bz_request *request) {
 static inline void bz_request_post(struct bz_request *request) {
     bz_request_check_pending(request);
     request->is_posted = true;
-    bz_request_wake(request);
+    bz_request_wake(request, 0);
 }
 
 /* The completion is taken out of the loop's queue and will not be delivered. */
@@ -133,7 +134,7 @@ static inline void bz_request_done(struct bz_request *request, enum bz_status st
     bz_request_check_pending(request);
     request->is_done = true;
     request->status = status;
-    bz_request_wake(request);
+    bz_request_wake(request, BZ_RESULT_NOTED);
 }
 
 /* The same for a library that resumes a waiter inside release(), put() or set(): the completion is
@@ -170,7 +171,7 @@ static inline bool bz_request_redirect(struct bz_future *wakes) {
     request->is_waiting = true;
     request->is_accepted |= request->is_done && request->status == BZ_CANCELLED;
     if (request->is_posted || request->is_done) {
-        bz_request_wake(request);
+        bz_request_wake(request, 0);
     }
     return request->is_accepted;
 }

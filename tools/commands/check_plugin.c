@@ -62,6 +62,7 @@ struct check {
     uint32_t scenarios;
     uint64_t schedules;
     uint64_t waited; /* schedules in which an operation waited */
+    uint64_t noted;  /* schedules in which bz_request_done() was called in a step of another task */
     bool is_interrupted;
     bool has_counted;     /* the blocks of the arena, in a short run and a long one */
     uint32_t fault_count; /* the rest is not kept */
@@ -214,6 +215,7 @@ static int run_session(struct pass *pass, const struct bz_job *job) {
     check->is_interrupted |= result.is_interrupted;
     check->schedules += result.runs;
     check->waited += result.waited;
+    check->noted += result.noted;
     pass->command->schedules_before += result.runs;
     pass->has_found |= result.violations > 0;
     if (!pass->is_trial && result.violations > 0) {
@@ -474,18 +476,30 @@ static void print_scenarios(struct bz_wrap *wrap, enum bz_primitive primitive) {
     bz_text_fini(&names);
 }
 
+static const char noted_text[] =
+    "NOTE: bz_request_done() is called in a step of another task, so the continuation runs in a "
+    "later one. If your code runs it inside release(), put() or set(), call bz_request_complete(): "
+    "faults of re-entrancy are not seen otherwise.";
+
 static void print_check(const struct check_plugin *command, const struct check *check) {
     struct bz_text idle = {0};
+    const char *claim;
     struct bz_wrap wrap = {.out = stdout, .is_colour = bz_wrap_has_colour(stdout)};
     printf("%s, %s: %" PRIu32 " %s in both orders, %" PRIu64 " schedules\n", check->variant->name,
            bz_primitive_name(check->primitive), check->scenarios,
            check->scenarios == 1 ? "scenario" : "scenarios", check->schedules);
     print_scenarios(&wrap, check->primitive);
-    if (bz_plugin_idle_claims(check->variant, &idle)) {
+    for (size_t next = 0; (claim = bz_plugin_next_idle_claim(check->variant, &next)) != NULL;) {
+        bz_text_add(&idle, "%s%s", idle.length > 0 ? ", " : "", claim);
+    }
+    if (idle.length > 0) {
         bz_wrap_print(&wrap, "  claims       without effect here: ", idle.bytes, 15,
                       BZ_COLOUR_NONE);
     }
     bz_text_fini(&idle);
+    if (check->noted > 0) {
+        bz_wrap_print(&wrap, "  completions  ", noted_text, 15, BZ_COLOUR_NONE);
+    }
     for (int topic = 0; topic < TOPIC_COUNT; topic++) {
         print_topic(command, &wrap, check, (enum topic)topic);
     }
@@ -531,6 +545,12 @@ static void print_json(const struct check_plugin *command, int code) {
         bz_json_add_number(item, "schedules", check->schedules);
         bz_json_add_number(item, "waited", check->waited);
         bz_json_add_bool(item, "interrupted", check->is_interrupted);
+        bz_json_add_number(item, "noted", check->noted);
+        struct bz_json *idle = bz_json_add_array(item, "idle_claims");
+        const char *claim;
+        for (size_t next = 0; (claim = bz_plugin_next_idle_claim(check->variant, &next)) != NULL;) {
+            bz_json_append_string(idle, claim);
+        }
         struct bz_json *topics = bz_json_add_object(item, "topics");
         for (int topic = 0; topic < TOPIC_COUNT; topic++) {
             bz_json_add_string(topics, topic_names[topic],

@@ -2,7 +2,6 @@
 #include <assert.h>
 
 #include "tools/plugin/plugins.h"
-#include "tools/report/text_output.h"
 
 #define BIT(primitive) (1u << BZ_PRIMITIVE_##primitive)
 #define EVERY UINT32_MAX
@@ -44,8 +43,9 @@ static const struct {
 static_assert(sizeof effects / sizeof effects[0] == __builtin_popcount(BZ_CLAIMS_ALL),
               "every claim has a row");
 
-bool bz_plugin_idle_claims(const struct bz_variant *variant, struct bz_text *text) {
-    for (size_t row = 0; row < sizeof effects / sizeof effects[0]; row++) {
+const char *bz_plugin_next_idle_claim(const struct bz_variant *variant, size_t *next) {
+    while (*next < sizeof effects / sizeof effects[0]) {
+        size_t row = (*next)++;
         bool has_effect = (variant->claims & effects[row].claim) == 0; /* it is not made */
         for (int index = 0; index < BZ_PRIMITIVE_COUNT; index++) {
             enum bz_primitive primitive = (enum bz_primitive)index;
@@ -56,10 +56,10 @@ bool bz_plugin_idle_claims(const struct bz_variant *variant, struct bz_text *tex
                           (claims & effects[row].claim) != 0 && (claims & needs) != 0;
         }
         if (!has_effect) {
-            bz_text_add(text, "%s%s", text->length > 0 ? ", " : "", effects[row].name);
+            return effects[row].name;
         }
     }
-    return text->length > 0;
+    return NULL;
 }
 
 const char *bz_plugin_lacks_view(const struct bz_variant *variant, enum bz_primitive primitive) {

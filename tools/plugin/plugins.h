@@ -41,9 +41,9 @@ bool bz_plugin_check_variant(const struct bz_variant *variant, char *error, size
 /* The same for the name, the parameters and the functions of a scenario. */
 bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, size_t error_bytes);
 
-/* Adds the claims that have no effect for the primitives that the variant offers: "FIFO,
- * EXACT_NOTIFY". False if all have one. */
-bool bz_plugin_idle_claims(const struct bz_variant *variant, struct bz_text *text);
+/* The name of the next claim that has no effect for the primitives that the variant offers; NULL:
+ * there is none. `*next` is 0 at first. */
+const char *bz_plugin_next_idle_claim(const struct bz_variant *variant, size_t *next);
 
 /* Which function the variant lacks that would show the judge its state; NULL: none. */
 const char *bz_plugin_lacks_view(const struct bz_variant *variant, enum bz_primitive primitive);
