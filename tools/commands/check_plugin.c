@@ -8,7 +8,6 @@
  *
  * A leak is memory of the arena that grows with the number of operations, or that fini leaves. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@
 #include "traces/lack.h"
 
 #define RUNS_MAX UINT64_C(1000000000)
-#define FAULTS_MAX 64u
+#define FAULTS_MAX (BZ_ORACLES_MAX + 2u) /* one of each oracle, and two leaks */
 #define STORY_ROWS_MAX 12u
 
 /* The topics of the contract, in the order of the report. */
@@ -60,12 +59,11 @@ struct check {
     const struct bz_variant *variant;
     enum bz_primitive primitive;
     uint32_t scenarios;
-    uint64_t schedules;
-    uint64_t waited; /* schedules in which an operation waited */
-    uint64_t noted;  /* schedules in which bz_request_done() was called in a step of another task */
-    bool is_interrupted;
-    bool has_counted;     /* the blocks of the arena, in a short run and a long one */
-    uint32_t fault_count; /* the rest is not kept */
+    uint64_t faulty;                   /* scenarios with a finding, as bits */
+    uint64_t schedules, waited, noted; /* where an operation waited, a completion was noted */
+    bool is_interrupted, has_counted;  /* the blocks of the arena, in a short run and a long one */
+    char hint[BZ_MESSAGE_BYTES]; /* which claim would make the judge silent, as a sentence; "" */
+    uint32_t fault_count;
     struct fault faults[FAULTS_MAX];
 };
 
@@ -161,9 +159,6 @@ static void add_finding(struct check *check, const struct bz_job *job,
             return;
         }
     }
-    if (check->fault_count == FAULTS_MAX) {
-        return;
-    }
     struct fault *fault = &check->faults[check->fault_count++];
     *fault = (struct fault){.topic = topic,
                             .oracle = finding->violation.oracle,
@@ -192,7 +187,8 @@ struct pass {
     struct check *check;
     const struct bz_variant *variant; /* it may lack what was left out */
     bool has_found;
-    bool is_trial; /* its findings are not added */
+    bool is_trial, is_hint; /* its findings are not added; a hint is about `faulty` alone */
+    uint64_t scenario;      /* that runs, as a bit by its place in the list */
 };
 
 static bool poll_session(void *context, const struct bz_campaign_result *so_far) {
@@ -218,7 +214,8 @@ static int run_session(struct pass *pass, const struct bz_job *job) {
     check->noted += result.noted;
     pass->command->schedules_before += result.runs;
     pass->has_found |= result.violations > 0;
-    if (!pass->is_trial && result.violations > 0) {
+    if (!pass->is_trial && !pass->is_hint && result.violations > 0) {
+        check->faulty |= pass->scenario;
         add_finding(check, job, &result.findings[0]);
     }
     return BZ_EXIT_OK;
@@ -233,6 +230,8 @@ static int run_pass(struct pass *pass) {
     for (const struct bz_scenario *const *next = bz_cli_catalog.scenarios; *next != NULL; next++) {
         unsigned order = bz_scenario_uses(*next, check->primitive) ? 0 : BZ_ORDER_COUNT;
         check->scenarios += order == 0;
+        pass->scenario = UINT64_C(1) << (next - bz_cli_catalog.scenarios) % 64;
+        order = pass->is_hint && (check->faulty & pass->scenario) == 0 ? BZ_ORDER_COUNT : order;
         for (; order < BZ_ORDER_COUNT && code == BZ_EXIT_OK && !check->is_interrupted; order++) {
             job = (struct bz_job){.runs = pass->command->runs, .draws_sizes = true};
             bz_program_init(&job.program, *next, pass->variant, &bz_strategy_portfolio);
@@ -287,41 +286,38 @@ static int try_without(struct check_plugin *command, struct check *check, enum s
     return code;
 }
 
-/* --- leaks ------------------------------------------------------------------------------------ */
-
-#define KEPT_MAX 50u /* blocks that objects and tasks may keep for good */
-
-static void __attribute__((format(printf, 2, 3)))
-add_leak(struct check *check, const char *format, ...) {
-    if (check->fault_count < FAULTS_MAX) {
-        struct fault *fault = &check->faults[check->fault_count++];
-        va_list arguments;
-        va_start(arguments, format);
-        *fault = (struct fault){.topic = TOPIC_LEAKS, .sessions = 1};
-        vsnprintf(fault->message, sizeof fault->message, format, arguments);
-        va_end(arguments);
+/* Which claim would explain all that is wrong, if one would: its author may not know of it. */
+static int try_claims(struct check_plugin *command, struct check *check) {
+    struct bz_variant tried;
+    struct pass pass = {.command = command, .check = check, .variant = &tried, .is_hint = true};
+    uint32_t explained = faults_of(check, TOPIC_BEHAVIOUR) + faults_of(check, TOPIC_RUNS);
+    int code = BZ_EXIT_OK;
+    size_t next = 0;
+    pass.has_found = check->fault_count > 0 && explained == check->fault_count;
+    while (pass.has_found && code == BZ_EXIT_OK && !check->is_interrupted &&
+           bz_plugin_next_trial(check->variant, check->primitive, &next, &tried, check->hint,
+                                sizeof check->hint)) {
+        pass.has_found = false;
+        code = run_pass(&pass);
     }
+    check->hint[0] = pass.has_found || check->is_interrupted ? '\0' : check->hint[0];
+    return code;
 }
+
+/* --- leaks ------------------------------------------------------------------------------------ */
 
 static int find_leaks(const struct check_plugin *command, struct check *check) {
     struct bz_leaks leaks = {.variant = check->variant, .primitive = check->primitive};
     struct bz_death death;
     enum bz_child_state state = bz_leaks_count(&leaks, &death);
     check->has_counted = leaks.is_done;
-    if (state == BZ_CHILD_LACKS) {
-        return bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "%s", death.how);
+    for (uint32_t index = 0; index < leaks.message_count; index++) {
+        struct fault *fault = &check->faults[check->fault_count++];
+        *fault = (struct fault){.topic = TOPIC_LEAKS, .sessions = 1};
+        memcpy(fault->message, leaks.messages[index], sizeof fault->message);
     }
-    if (state == BZ_CHILD_DIED && leaks.is_in_fini) {
-        add_leak(check, "fini ends the process: %s", death.how);
-    } else if (leaks.blocks_after_fini > 0) {
-        add_leak(check, "after fini, the arena has %" PRIu64 " more %s than before init",
-                 leaks.blocks_after_fini, leaks.blocks_after_fini == 1 ? "block" : "blocks");
-    }
-    if (leaks.is_done && leaks.blocks[1] > leaks.blocks[0] + KEPT_MAX) {
-        add_leak(check, "%d more rounds of each task leave %" PRIu64 " more blocks in the arena",
-                 BZ_LEAKS_MANY - BZ_LEAKS_FEW, leaks.blocks[1] - leaks.blocks[0]);
-    }
-    return BZ_EXIT_OK;
+    return state == BZ_CHILD_LACKS ? bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "%s", death.how)
+                                   : BZ_EXIT_OK;
 }
 
 /* --- the checks ------------------------------------------------------------------------------- */
@@ -348,6 +344,7 @@ static int run_check(struct check_plugin *command, struct check *check) {
          code == BZ_EXIT_OK && !check->is_interrupted && shown < SHOWN_COUNT; shown++) {
         code = try_without(command, check, (enum shown)shown);
     }
+    code = code == BZ_EXIT_OK && !check->is_interrupted ? try_claims(command, check) : code;
     return code == BZ_EXIT_OK && !check->is_interrupted ? find_leaks(command, check) : code;
 }
 
@@ -476,11 +473,6 @@ static void print_scenarios(struct bz_wrap *wrap, enum bz_primitive primitive) {
     bz_text_fini(&names);
 }
 
-static const char noted_text[] =
-    "NOTE: bz_request_done() is called in a step of another task, so the continuation runs in a "
-    "later one. If your code runs it inside release(), put() or set(), call bz_request_complete(): "
-    "faults of re-entrancy are not seen otherwise.";
-
 static void print_check(const struct check_plugin *command, const struct check *check) {
     struct bz_text idle = {0};
     const char *claim;
@@ -498,15 +490,15 @@ static void print_check(const struct check_plugin *command, const struct check *
     }
     bz_text_fini(&idle);
     if (check->noted > 0) {
-        bz_wrap_print(&wrap, "  completions  ", noted_text, 15, BZ_COLOUR_NONE);
+        bz_wrap_print(&wrap, "  completions  ", bz_plugin_note, 15, BZ_COLOUR_NONE);
     }
     for (int topic = 0; topic < TOPIC_COUNT; topic++) {
         print_topic(command, &wrap, check, (enum topic)topic);
     }
-    if (check->is_interrupted) {
-        printf("  interrupted: not all schedules ran\n");
+    if (check->hint[0] != '\0') {
+        bz_wrap_print(&wrap, "  hint         ", check->hint, 15, BZ_COLOUR_NONE);
     }
-    printf("\n");
+    printf("%s\n", check->is_interrupted ? "  interrupted: not all schedules ran\n" : "");
 }
 
 static void print_text(const struct check_plugin *command) {
@@ -546,6 +538,7 @@ static void print_json(const struct check_plugin *command, int code) {
         bz_json_add_number(item, "waited", check->waited);
         bz_json_add_bool(item, "interrupted", check->is_interrupted);
         bz_json_add_number(item, "noted", check->noted);
+        bz_json_add_string(item, "hint", check->hint[0] == '\0' ? NULL : check->hint);
         struct bz_json *idle = bz_json_add_array(item, "idle_claims");
         const char *claim;
         for (size_t next = 0; (claim = bz_plugin_next_idle_claim(check->variant, &next)) != NULL;) {

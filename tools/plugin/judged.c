@@ -1,5 +1,6 @@
 /* The parts of a variant that are not judged. */
 #include <assert.h>
+#include <stdio.h>
 
 #include "tools/plugin/plugins.h"
 
@@ -60,6 +61,44 @@ const char *bz_plugin_next_idle_claim(const struct bz_variant *variant, size_t *
         }
     }
     return NULL;
+}
+
+const char bz_plugin_note[] =
+    "NOTE: bz_request_done() is called in a step of another task, so the continuation runs in a "
+    "later one. If your code runs it inside release(), put() or set(), call bz_request_complete(): "
+    "faults of re-entrancy are not seen otherwise.";
+
+#define WAIVERS                                                                                    \
+    (BZ_CLAIM_UNORDERED_ITEMS | BZ_CLAIM_UNORDERED_TIES | BZ_CLAIM_MAY_FAIL |                      \
+     BZ_CLAIM_OWN_DEADLINES | BZ_CLAIM_UNFAIR | BZ_CLAIM_SINGLE_CONSUMER |                         \
+     BZ_CLAIM_SINGLE_PRODUCER | BZ_CLAIM_WAIT_MORPHING)
+
+bool bz_plugin_next_trial(const struct bz_variant *variant, enum bz_primitive primitive,
+                          size_t *next, struct bz_variant *tried, char *text, size_t text_bytes) {
+    static const struct bz_rules keeps = {.woken = BZ_WOKEN_KEEPS_RESULT};
+    const size_t rows = sizeof effects / sizeof effects[0];
+    *tried = *variant;
+    while (*next < rows) {
+        size_t row = (*next)++;
+        uint32_t claim = effects[row].claim;
+        bool is_waiver = (claim & WAIVERS) != 0;
+        bool is_made = (bz_variant_claims(variant, primitive) & claim) != 0;
+        if (is_made != is_waiver && (effects[row].primitives >> primitive & 1u) != 0) {
+            claim |= claim == BZ_CLAIM_SINGLE_PRODUCER ? BZ_CLAIM_SINGLE_CONSUMER : 0;
+            tried->claims ^= claim & (is_waiver ? ~variant->claims : UINT32_MAX);
+            snprintf(text, text_bytes,
+                     "%s the claim %s%s, the same schedules find nothing: %s your code?",
+                     is_waiver ? "With" : "Without",
+                     claim == effects[row].claim ? "" : "SINGLE_CONSUMER and the claim ",
+                     effects[row].name, is_waiver ? "does it describe" : "is it true of");
+            return true;
+        }
+    }
+    tried->rules = &keeps;
+    snprintf(text, text_bytes,
+             "With the rules BZ_WOKEN_KEEPS_RESULT, the same schedules find "
+             "nothing: is a cancel after the wake-up too late for your code?");
+    return (*next)++ == rows && variant->rules == NULL;
 }
 
 const char *bz_plugin_lacks_view(const struct bz_variant *variant, enum bz_primitive primitive) {

@@ -1,5 +1,8 @@
 #include "tools/plugin/plugins.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "primitives/runtime/loop.h"
@@ -10,6 +13,7 @@
 #include "traces/lack.h"
 
 #define CHILD_NS UINT64_C(20000000000) /* of CPU time, for all of it */
+#define KEPT_MAX 50u                   /* blocks that objects and tasks may keep for good */
 
 static bool set_param(struct bz_program *program, const char *name, int64_t value) {
     const struct bz_param *params = program->scenario->params;
@@ -85,6 +89,14 @@ static void count_blocks(void *context) {
     }
 }
 
+static void __attribute__((format(printf, 2, 3)))
+add_leak(struct bz_leaks *leaks, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(leaks->messages[leaks->message_count++], BZ_MESSAGE_BYTES, format, arguments);
+    va_end(arguments);
+}
+
 enum bz_child_state bz_leaks_count(struct bz_leaks *leaks, struct bz_death *death) {
     struct bz_contain contain = bz_cli_catalog.contain;
     struct bz_leaks *shared =
@@ -95,5 +107,15 @@ enum bz_child_state bz_leaks_count(struct bz_leaks *leaks, struct bz_death *deat
     enum bz_child_state state = bz_contain_call(&contain, NULL, count_blocks, shared, death);
     *leaks = *shared;
     bz_shared_free(shared, sizeof *shared);
+    if (state == BZ_CHILD_DIED && leaks->is_in_fini) {
+        add_leak(leaks, "fini ends the process: %s", death->how);
+    } else if (leaks->blocks_after_fini > 0) {
+        add_leak(leaks, "after fini, the arena has %" PRIu64 " more %s than before init",
+                 leaks->blocks_after_fini, leaks->blocks_after_fini == 1 ? "block" : "blocks");
+    }
+    if (leaks->is_done && leaks->blocks[1] > leaks->blocks[0] + KEPT_MAX) {
+        add_leak(leaks, "%d more rounds of each task leave %" PRIu64 " more blocks in the arena",
+                 BZ_LEAKS_MANY - BZ_LEAKS_FEW, leaks->blocks[1] - leaks->blocks[0]);
+    }
     return state;
 }

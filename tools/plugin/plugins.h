@@ -45,6 +45,15 @@ bool bz_plugin_check_scenario(const struct bz_scenario *scenario, char *error, s
  * there is none. `*next` is 0 at first. */
 const char *bz_plugin_next_idle_claim(const struct bz_variant *variant, size_t *next);
 
+/* About completions that are not in place: bz_request_done() in a step of another task. */
+extern const char bz_plugin_note[];
+
+/* The next change of the claims, or of the rules, that may make the judge silent: of what an author
+ * can overlook, or promise by mistake. `tried` is the variant with it, `text` says what it means if
+ * nothing is found then. False: there is none. `*next` is 0 at first. */
+bool bz_plugin_next_trial(const struct bz_variant *variant, enum bz_primitive primitive,
+                          size_t *next, struct bz_variant *tried, char *text, size_t text_bytes);
+
 /* Which function the variant lacks that would show the judge its state; NULL: none. */
 const char *bz_plugin_lacks_view(const struct bz_variant *variant, enum bz_primitive primitive);
 
@@ -61,6 +70,8 @@ struct bz_leaks {
     bool is_done;       /* both runs passed */
     bool is_in_fini;
     uint64_t blocks_after_fini; /* more than before init */
+    uint32_t message_count;
+    char messages[2][BZ_MESSAGE_BYTES]; /* what is left, in sentences */
 };
 
 /* Counts what is left; the variant and the primitive are set. */
