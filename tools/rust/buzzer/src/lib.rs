@@ -8,6 +8,8 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod arena;
+pub mod model;
+pub mod models;
 pub mod variant;
 
 use arena::{inside, Place};
@@ -16,6 +18,7 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 
+pub use model::*;
 pub use variant::*;
 
 /// `enum bz_status`.

@@ -1,5 +1,6 @@
 //! The tables of `sim/variant/variant.h`, for primitives of Rust.
 use crate::arena::{inside, Place};
+use crate::model::{Modelled, ModelledOps};
 use crate::{wait, Boxed, Loop, Status};
 use std::cell::Cell;
 use std::mem::{align_of, size_of};
@@ -12,11 +13,17 @@ pub const WAKE_IS_GRANT: Claims = 0x8;
 pub const SINGLE_CONSUMER: Claims = 0x10000;
 pub const SINGLE_PRODUCER: Claims = 0x20000;
 
-const OK: Status = 0;
+pub(crate) const OK: Status = 0;
 const NOT_HELD: Status = 4;
 const INVALID_ARGUMENT: Status = 6;
 const EMPTY: Status = 10;
 const FULL: Status = 11;
+
+/// The text as C reads it.
+pub(crate) const fn text(text: &'static str) -> *const u8 {
+    assert!(text.as_bytes()[text.len() - 1] == 0, "the text does not end with \\0");
+    text.as_ptr()
+}
 
 /// A lock, or a semaphore. Objects stay where they are: `&'static` is for as long as their run.
 pub trait Permits: Sized + 'static {
@@ -56,7 +63,7 @@ pub trait Queue: Sized + 'static {
 }
 
 /// An object in the memory that `init` receives.
-struct Object<T, G = ()> {
+pub(crate) struct Object<T, G = ()> {
     guards: Vec<G>, // of the holders of permits; any one is released
     it: T,
     place: Place,
@@ -65,7 +72,7 @@ struct Object<T, G = ()> {
 impl<T: 'static, G> Object<T, G> {
     const IS_ALIGNED: () = assert!(align_of::<Self>() <= 16);
 
-    unsafe fn init(this: *mut Self, on: *mut Loop, new: impl FnOnce() -> T) -> Status {
+    pub unsafe fn init(this: *mut Self, on: *mut Loop, new: impl FnOnce() -> T) -> Status {
         let () = Self::IS_ALIGNED;
         let mut place = Place { on, looks: 0 };
         let it = inside(&mut place, new);
@@ -82,7 +89,7 @@ impl<T: 'static, G> Object<T, G> {
         inside(&mut (*this).place, || function(&(*this).it))
     }
 
-    unsafe fn wait<O>(
+    pub unsafe fn wait<O>(
         this: *mut Self,
         future: impl FnOnce(&'static T) -> Boxed<O>,
         then: impl FnOnce(O),
@@ -289,7 +296,8 @@ pub struct Offer {
     pub most: u32,
     /// Of a queue: `OFFERS_BOUND`, `OFFERS_NO_BOUND`, or both; 0: both, or a bound if there is a `most`.
     pub bounds: u32,
-    orders: u32,
+    /// Of a queue.
+    pub orders: u32,
 }
 
 pub const OFFERS_BOUND: u32 = 1;
@@ -297,12 +305,7 @@ pub const OFFERS_NO_BOUND: u32 = 2;
 pub const OFFERS_RENDEZVOUS: u32 = 4;
 
 impl Offer {
-    pub const ANY: Offer = Offer {
-        least: 0,
-        most: 0,
-        bounds: 0,
-        orders: 0,
-    };
+    pub const ANY: Offer = Offer { least: 0, most: 0, bounds: 0, orders: 0 };
 }
 
 /// Of `enum bz_primitive`, those that have sizes.
@@ -311,6 +314,8 @@ pub enum Primitive {
     Semaphore = 1,
     Barrier = 5,
     Queue = 6,
+    /// Its capacity.
+    Modelled = 10,
 }
 
 /// `struct bz_variant`.
@@ -325,7 +330,8 @@ pub struct Variant {
     condition: *const (),
     barrier: *const (),
     queue: *const (),
-    others: [*const (); 4], // pool, deferred, scope, modelled
+    others: [*const (); 3], // pool, deferred, scope
+    modelled: *const (),
     fault: *const (),
     waives: [u32; 12],
     declared: *const (),
@@ -343,18 +349,18 @@ const RULES_THAT_KEEP: &[u8; 8] = &[0, 0, 0, 0, 0, 0, 1, 0]; // struct bz_rules:
 impl Variant {
     /// `name` and `summary` end with `\0`.
     pub const fn new(name: &'static str, summary: &'static str, claims: Claims) -> Self {
-        assert!(name.as_bytes()[name.len() - 1] == 0 && summary.as_bytes()[summary.len() - 1] == 0);
         Variant {
             version: VERSION,
             claims,
-            name: name.as_ptr(),
-            summary: summary.as_ptr(),
+            name: text(name),
+            summary: text(summary),
             permits: [null(); 3],
             event: null(),
             condition: null(),
             barrier: null(),
             queue: null(),
-            others: [null(); 4],
+            others: [null(); 3],
+            modelled: null(),
             fault: null(),
             waives: [0; 12],
             declared: null(),
@@ -378,7 +384,7 @@ impl Variant {
         self
     }
 
-    /// Only these sizes of the semaphore, the barrier or the queue.
+    /// Only these sizes of the primitive.
     pub const fn offers(mut self, primitive: Primitive, offer: Offer) -> Self {
         self.offers[primitive as usize] = offer;
         self
@@ -407,6 +413,11 @@ impl Variant {
 
     pub const fn queue<T: Queue>(mut self) -> Self {
         self.queue = &QueueOps::<T>::TABLE as *const _ as *const ();
+        self
+    }
+
+    pub const fn modelled<T: Modelled>(mut self) -> Self {
+        self.modelled = &ModelledOps::<T>::TABLE as *const _ as *const ();
         self
     }
 }

@@ -1,4 +1,6 @@
 //! Crates that people use, from Debian's packages, unchanged. A variant claims what its library promises.
+mod kinds;
+
 use buzzer::{Barrier, Boxed, Event, Permits, Queue, Variant, FIFO, NO_BOUND, WAKE_IS_GRANT};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
@@ -213,4 +215,14 @@ buzzer::plugin!(
     CHANNEL,
     LISTENER,
     FUTURES,
+    kinds::RWLOCK,
+    kinds::SMOL_RWLOCK,
+    kinds::SEMAPHORE,
+    kinds::NOTIFY,
+    kinds::ONESHOT,
+    kinds::FUTURES_ONESHOT,
+    kinds::CHANNEL,
+    kinds::BROADCAST,
+    kinds::WATCH,
+    kinds::SELECT,
 );

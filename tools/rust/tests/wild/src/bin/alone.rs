@@ -60,10 +60,36 @@ fn passes_alone<F: Future>(wait: impl Fn() -> F) -> bool {
     poll(&mut Box::pin(wait())).is_ready()
 }
 
+/// How often two readers that wait are woken and polled, while a third one holds the lock and a
+/// writer waits for that one.
+fn polled_in_vain() -> usize {
+    let lock = async_lock::RwLock::new(());
+    let writer = lock.try_write();
+    let counts = [(); 2].map(|()| Arc::new(Woken(AtomicUsize::new(1))));
+    let wakers = counts.clone().map(futures_util::task::waker);
+    let mut readers = [Box::pin(lock.read()), Box::pin(lock.read())];
+    let mut later = (writer, None, Box::pin(lock.write()));
+    for polls in 0..1000 {
+        if polls == 2 {
+            later.0 = None;
+            later.1 = lock.try_read();
+            assert!(poll(&mut later.2).is_pending());
+        }
+        let is_woken = |count: &Arc<Woken>| count.0.swap(0, SeqCst) > 0;
+        let next = match counts.iter().position(is_woken) {
+            Some(next) => next,
+            None => return polls,
+        };
+        assert!(readers[next].as_mut().poll(&mut Context::from_waker(&wakers[next])).is_pending());
+    }
+    1000
+}
+
 fn main() {
     println!("async-lock semaphore: 2 permits come back, {} waiter woken", woken_by_two_permits());
     let semaphore = async_lock::Semaphore::new(1);
     println!("async-lock semaphore: overtaken {} times", overtaken(|| semaphore.acquire()));
+    println!("async-lock rwlock: readers that wait are polled {} times", polled_in_vain());
     let mutex = futures_util::lock::Mutex::new(());
     println!("futures mutex: overtaken {} times", overtaken(|| mutex.lock()));
     let mutex = tokio::sync::Mutex::new(());
