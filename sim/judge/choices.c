@@ -180,11 +180,10 @@ uint32_t bz_judge_cancel(struct bz_judge *judge) {
 
 /* --- does the clock jump ---------------------------------------------------------------------- */
 
-/* The program polls: nothing but time lets it get any further. */
-static bool spins(const struct bz_judge *judge) {
+bool bz_judge_polls(const struct bz_judge *judge, uint32_t steps) {
     uint32_t last =
         judge->progress_step > judge->clock_step ? judge->progress_step : judge->clock_step;
-    return judge->step >= last + BZ_SPIN_STEPS;
+    return judge->step >= last + steps && !judge->overtime.is_on;
 }
 
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
@@ -196,7 +195,7 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
         return bz_overtime_jumps(judge);
     }
     bool fits = lag_ns <= bz_judge_lag_left_ns(judge);
-    if (!fits && !spins(judge)) { /* not asked, so a search sees no choice */
+    if (!fits && !bz_judge_polls(judge, BZ_SPIN_STEPS)) { /* not asked, so a search sees no choice */
         judge->is_lag_refused = true;
         return false;
     }

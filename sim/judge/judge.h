@@ -196,6 +196,9 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
  * step while a timer is pending. */
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
 
+/* True after so many steps without progress, in which the clock stood still. */
+bool bz_judge_polls(const struct bz_judge *judge, uint32_t steps);
+
 /* True if a timer comes at another moment of its instant than by default, as a real clock and a
  * real selector allow: no step is slow. Called before a step. */
 bool bz_judge_retimes(struct bz_judge *judge);

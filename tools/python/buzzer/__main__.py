@@ -143,7 +143,7 @@ def _take(words, option):
 
 # Options of `run` that a suite takes, and what pytest calls them; others are pytest's own.
 _OF_SUITE = {"--runs": "--buzzer", "--order": "--buzzer-order", "--max-cancels": "--buzzer-cancels",
-             "--junit": "--junitxml"}
+             "--max-lag": "--buzzer-lag", "--junit": "--junitxml"}
 _SUITE_CODES = {0: 0, 1: 1, 2: 5, 3: 70, 4: 2, 5: 2}  # by pytest's: 5 is `no tests`
 
 

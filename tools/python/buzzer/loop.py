@@ -83,7 +83,8 @@ class _Children(_InOrder):
 
 
 _WITH_SETS = ("asyncio.tasks", "asyncio.taskgroups", "anyio._backends._asyncio",
-              "websockets.legacy.server", "uvicorn.server", "redis.asyncio.connection")
+              "websockets.legacy.server", "uvicorn.server", "redis.asyncio.connection",
+              "aiojobs._scheduler")
 
 
 def _line(text, most):
@@ -245,6 +246,7 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     def _run_suite(self, test):
         """A function that makes its loops itself, as a test runner does, and calls them."""
         self._test, self._targets = test, test.targets
+        self._is_suite = True
         try:
             with suite.replaced(self, test.is_watched):
                 test(self._sim)
@@ -256,7 +258,8 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
     def _finish(self):
         """Nothing can run any more, or the test has ended, and no oracle has objected."""
         for task in [reference() for reference in self._failed]:
-            if task is not None and task._log_traceback:  # nothing has asked for its exception
+            # nothing has asked for its exception, which a real loop logs
+            if task is not None and task._log_traceback and self._test is None:
                 self.call_exception_handler({"message": UNRETRIEVED, "future": task,
                                              "exception": task.exception()})
         left = self._left()

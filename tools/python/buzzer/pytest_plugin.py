@@ -34,6 +34,9 @@ def pytest_addoption(parser):
                     "creates")
     group.addoption("--buzzer-targets", metavar="REGEX",
                     help="with --buzzer-cancels: only into tasks whose coroutine's name matches")
+    group.addoption("--buzzer-lag", metavar="TIME",
+                    help="with --buzzer: how long the steps of a run take, in sum, such as 99ms: "
+                    "a timer may fire before ready work (default: 0, as tests have short delays)")
     group.addoption("--buzzer-no-watch", action="store_true",
                     help="with --buzzer: do not watch asyncio's primitives")
     group.addoption("--buzzer-sync", action="store_true",

@@ -65,8 +65,9 @@ class Suite(Case):
         self.name = name_of_item(item, is_cut=True)
         runs = option("buzzer_runs") or option("buzzer")
         given = {"runs": None if runs is True else runs, "order": option("buzzer_order"),
-                 "max_cancels": option("buzzer_cancels") or None}
-        self.options = merged(merged({"runs": RUNS, "order": "fifo"}, options_of_profile()), given)
+                 "max_cancels": option("buzzer_cancels") or None, "max_lag": option("buzzer_lag")}
+        usual = {"runs": RUNS, "order": "fifo", "max_lag": 0}
+        self.options = merged(merged(usual, options_of_profile()), given)
         if "max_cancels" not in self.options:
             self.options["cancel"] = "none"
         self.is_watched = not option("buzzer_no_watch")
@@ -126,7 +127,11 @@ class Suite(Case):
                 pytest.xfail("raises as expected")
             pytest.fail(f"{report}{failure}", pytrace=False)
         if outcome:
-            pytest.skip(text) if outcome != "xfail" else pytest.xfail(text)
+            if outcome == "xfail":
+                pytest.xfail(text)
+            skipped = pytest.skip.Exception(text)
+            skipped._use_item_location = True  # pytest shows the place of the test
+            raise skipped
 
     def _report_of(self, run):
         """What pytest reports of the run, with what it has captured, and whether it raises what

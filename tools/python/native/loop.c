@@ -475,6 +475,7 @@ static PyGetSetDef loop_getters[] = {
 static PyMemberDef loop_members[] = {
     {"__dictoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, dict), READONLY, NULL},
     {"_is_fifo", T_BOOL, offsetof(struct bz_py_loop, is_fifo), READONLY, NULL},
+    {"_is_suite", T_BOOL, offsetof(struct bz_py_loop, is_suite), 0, NULL},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(struct bz_py_loop, weakrefs), READONLY, NULL},
     {"_root", T_OBJECT, offsetof(struct bz_py_loop, root), READONLY, NULL},
     {"_debug", T_BOOL, offsetof(struct bz_py_loop, is_debugged), 0, NULL},

@@ -84,6 +84,7 @@ struct bz_py_loop {
     uint32_t heap_capacity;
     uint32_t cancelled_timers; /* in the heap, as asyncio counts them */
     uint64_t now_ns;
+    uint64_t late_ns;  /* of a suite: the module time shows so much more, as no timer is on time */
     uint64_t readings; /* of the clock, by the program */
     /* Of the time that the clock shows since instant_ns: the origin of the timers that fired (0:
      * none), the last reading before them, and the origin of the last reading. */
@@ -104,6 +105,7 @@ struct bz_py_loop {
     bool is_debugged;
     bool awaits_idle; /* a task waits until nothing else can run */
     bool is_fifo;
+    bool is_suite;
     bool is_outside_past;
     bool is_over;
     bool is_stopping; /* it is to return to run_forever() */

@@ -37,14 +37,18 @@ static bool is_pinned(void) {
         return bz_py_current == NULL ? real_##name(self, args) : (value);                          \
     }
 
+static uint64_t clock_ns(void) {
+    return bz_py_current->now_ns + bz_py_current->late_ns;
+}
+
 static PyObject *seconds(uint64_t from_s) {
-    uint64_t now_ns = bz_py_current->now_ns;
+    uint64_t now_ns = clock_ns();
     return PyFloat_FromDouble((double)(from_s + now_ns / 1000000000u) +
                               (double)(now_ns % 1000000000u) / 1e9);
 }
 
 static PyObject *nanoseconds(uint64_t from_s) {
-    return PyLong_FromUnsignedLongLong(from_s * 1000000000u + bz_py_current->now_ns);
+    return PyLong_FromUnsignedLongLong(from_s * 1000000000u + clock_ns());
 }
 
 PIN(time, seconds(EPOCH_S))
@@ -99,7 +103,7 @@ static bool read_clock(long clock, uint64_t *ns) {
     bool is_date = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
     bool is_busy = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
     *ns = is_busy ? busy_ns()
-                  : bz_py_current->now_ns + (is_date ? EPOCH_S * UINT64_C(1000000000) : 0);
+                  : clock_ns() + (is_date ? EPOCH_S * UINT64_C(1000000000) : 0);
     return is_date || is_busy || clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
            clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME;
 }

@@ -211,7 +211,7 @@ class Suites(support.Case):
         output = self.pytest("-rsx", code=1)
         self.assertIn("2 failed, 2 skipped, 3 xfailed", output)
         for part in ("not today", "known", "XPASS(strict)", "Buzzer refuses it: a thread",
-                     "AssertionError: no KeyError"):
+                     "AssertionError: no KeyError", "SKIPPED [1] test_outcomes.py:"):
             self.assertIn(part, output)
 
     def test_command(self):
@@ -251,6 +251,40 @@ class Suites(support.Case):
                                                                 code=1))
         self.assertIn("1 passed", self.pytest(*words, "--buzzer-targets", "sturdy",
                                               "-p", "no:randomly", buzzer="--buzzer=100"))
+
+    def test_as_on_a_real_loop(self):
+        """What a clock shows, that time goes on while a program polls, what is only logged; a slow
+        step is a choice."""
+        write("test_real.py", """
+            import asyncio, pytest, time
+
+            pytestmark = pytest.mark.asyncio
+
+            async def test_clock():
+                for delay in (0.1, 0.2, 0.4):
+                    for clock in (time.time, time.monotonic, time.perf_counter):
+                        start = clock()
+                        await asyncio.sleep(delay)
+                        assert delay <= clock() - start < delay + 0.01
+
+            async def test_polls():
+                task = asyncio.create_task(asyncio.sleep(30))
+                while not task.done():
+                    await asyncio.sleep(0)
+
+            async def test_logs():
+                async def fail():
+                    raise ValueError
+                pytest.task = asyncio.create_task(fail())
+                await asyncio.sleep(0)
+
+            async def test_short_delays():
+                await asyncio.wait_for(asyncio.sleep(0.01), 0.03)
+        """)
+        self.assertIn("4 passed", self.pytest())
+        self.assertIn("4 passed", self.pytest("--buzzer-order", "any"))
+        self.assertIn("1 failed, 3 passed", self.pytest("--buzzer-lag", "99ms", buzzer="--buzzer=100",
+                                                        code=1))
 
     def test_watch_is_a_choice(self):
         write("test_watch.py", self.BAD)
