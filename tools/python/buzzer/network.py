@@ -244,6 +244,11 @@ class World:
                                         (end._writer, selectors.EVENT_WRITE))
             if handle is not None), (end._reader, end._writer))
 
+    @property
+    def select(self):
+        self._loop._refuse("a select() of the loop's selector, which never blocks: the clock is "
+                           "virtual, and Buzzer's, in each run")
+
     def socket_of(self, fd):
         return self._by_fd.get(fd if isinstance(fd, int) else fd.fileno())
 

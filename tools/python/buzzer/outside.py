@@ -19,12 +19,15 @@ NO_DRIVER = ("a connection by libpq, on sockets of the system: use a driver in P
 CPUS = 4  # that os.cpu_count() has in a run: the default executor has 4 workers more
 
 
-def call_in_thread(loop, context, function, *args):
-    """A function in a thread sees no running loop."""
+def call_in_thread(loop, thread, context, function, *args):
+    """A function in a thread sees no running loop, and a thread of its own."""
+    number, real = threading.get_ident(), threading.current_thread()
     asyncio._set_running_loop(None)
+    threading._active[number] = thread
     try:
         return context.run(function, *args)
     finally:
+        threading._active[number] = real
         asyncio._set_running_loop(loop)
 
 
@@ -37,6 +40,8 @@ class _Worker:
         self._executor = executor
         self._number = next(loop._workers)
         self._context = contextvars.Context()  # of a thread: it stays from call to call
+        self._thread = threading.Thread(
+            name=f"{executor._thread_name_prefix or 'worker'}_{len(executor._threads)}")
         self._is_new = executor._initializer is not None
         self._taken = None  # a function that has begun
         loop._call_outside(self._step)
@@ -61,7 +66,7 @@ class _Worker:
     def _call(self):
         item, self._taken = self._taken, None
         if item is not None:  # else join() has called it
-            call_in_thread(self.loop, self._context, item.run)
+            call_in_thread(self.loop, self._thread, self._context, item.run)
         if self._executor._work_queue.empty():
             self.is_busy = False
         else:
@@ -71,7 +76,7 @@ class _Worker:
         if self._is_new:
             self._is_new = False
             try:
-                call_in_thread(self.loop, self._context, self._executor._initializer,
+                call_in_thread(self.loop, self._thread, self._context, self._executor._initializer,
                                *self._executor._initargs)
             except BaseException:
                 self._executor._initializer_failed()
@@ -88,7 +93,7 @@ class _Worker:
         """shutdown(wait=True): what is left runs now."""
         item, self._taken = self._taken or self._take(), None
         while item is not None:
-            call_in_thread(self.loop, self._context, item.run)
+            call_in_thread(self.loop, self._thread, self._context, item.run)
             item = self._take()
 
 
@@ -130,7 +135,7 @@ class _AnyioQueue(queue.Queue):
 
     def _step(self):
         try:
-            call_in_thread(self._loop, self._context, self._thread.run)
+            call_in_thread(self._loop, self._thread, self._context, self._thread.run)
         except _NothingToDo:
             pass
 

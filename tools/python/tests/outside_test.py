@@ -5,6 +5,7 @@ import contextvars
 import importlib.util
 import os
 import signal
+import threading
 
 from harness import Checks, run
 
@@ -39,9 +40,15 @@ async def to_threads(sim):
 
 
 async def of_two_workers(sim):
-    """No function begins before one of the workers is free; one worker has them in order."""
+    """No function begins before one of the workers is free; one worker has them in order. Each
+    worker is a thread."""
     begun = []
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    with concurrent.futures.ThreadPoolExecutor(2, "mine") as pool:
+        threads = {await in_loop().run_in_executor(pool, threading.current_thread)
+                   for _ in range(3)}
+        assert threading.main_thread() is threading.current_thread()
+        assert {thread.name for thread in threads} <= {"mine_0", "mine_1"}, threads
+        assert len(threads) < 3
         futures = [in_loop().run_in_executor(pool, begun.append, number) for number in range(5)]
         await asyncio.gather(*futures)
     assert all(number <= index + 1 for index, number in enumerate(begun)), begun
