@@ -195,7 +195,8 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
         return bz_overtime_jumps(judge);
     }
     bool fits = lag_ns <= bz_judge_lag_left_ns(judge);
-    if (!fits && !bz_judge_polls(judge, BZ_SPIN_STEPS)) { /* not asked, so a search sees no choice */
+    if (!fits &&
+        !bz_judge_polls(judge, BZ_SPIN_STEPS)) { /* not asked, so a search sees no choice */
         judge->is_lag_refused = true;
         return false;
     }

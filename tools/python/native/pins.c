@@ -102,8 +102,7 @@ PIN_NOW(strftime, 1, true)
 static bool read_clock(long clock, uint64_t *ns) {
     bool is_date = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
     bool is_busy = clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
-    *ns = is_busy ? busy_ns()
-                  : clock_ns() + (is_date ? EPOCH_S * UINT64_C(1000000000) : 0);
+    *ns = is_busy ? busy_ns() : clock_ns() + (is_date ? EPOCH_S * UINT64_C(1000000000) : 0);
     return is_date || is_busy || clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW ||
            clock == CLOCK_MONOTONIC_COARSE || clock == CLOCK_BOOTTIME;
 }
