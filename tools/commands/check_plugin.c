@@ -62,7 +62,7 @@ struct check {
     uint64_t faulty;                   /* scenarios with a finding, as bits */
     uint64_t schedules, waited, noted; /* where an operation waited, a completion was noted */
     bool is_interrupted, has_counted;  /* the blocks of the arena, in a short run and a long one */
-    char hint[BZ_MESSAGE_BYTES]; /* which claim would make the judge silent, as a sentence; "" */
+    char hint[BZ_MESSAGE_BYTES];       /* a claim that would make the judge silent; "" */
     uint32_t fault_count;
     struct fault faults[FAULTS_MAX];
 };
@@ -185,10 +185,9 @@ static uint32_t faults_of(const struct check *check, enum topic topic) {
 struct pass {
     struct check_plugin *command;
     struct check *check;
-    const struct bz_variant *variant; /* it may lack what was left out */
-    bool has_found;
-    bool is_trial, is_hint; /* its findings are not added; a hint is about `faulty` alone */
-    uint64_t scenario;      /* that runs, as a bit by its place in the list */
+    const struct bz_variant *variant;  /* it may lack what was left out */
+    bool has_found, is_trial, is_hint; /* no trial adds a finding; a hint: `faulty` alone */
+    uint64_t scenario;                 /* that runs, as a bit by its place in the list */
 };
 
 static bool poll_session(void *context, const struct bz_campaign_result *so_far) {

@@ -8,7 +8,7 @@
 #include "primitives/tests/support.h"
 
 /* Each has a stack, whose pages are most of the time. */
-#define CROWD TST_LONG(20000u, BZ_SAN_ADDRESS ? 20000u : 100000u)
+#define CROWD TST_LONG(4000u, BZ_SAN_ADDRESS ? 20000u : 100000u)
 
 struct crowd;
 
