@@ -41,11 +41,13 @@ enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value) {
     if (bz_future_is_done(future)) {
         return BZ_INVALID_STATE;
     }
-    if (__builtin_expect(future->is_redirected && value == BZ_RESULT_NOTED, 0)) {
-        future->loop->has_noted |= future->loop->current != NULL;
-    }
     bz_future_complete(future, BZ_FUTURE_RESULT, BZ_OK, value);
     return BZ_OK;
+}
+
+enum bz_status bz_future_set_result_noted(struct bz_future *future, uint64_t value) {
+    future->loop->has_noted |= future->loop->current != NULL;
+    return bz_future_set_result(future, value);
 }
 
 enum bz_status bz_future_set_result_in_place(struct bz_future *future, uint64_t value) {

@@ -71,10 +71,6 @@ static inline bool bz_future_is_done(const struct bz_future *future) {
     return future->state != BZ_FUTURE_PENDING;
 }
 
-/* The result of a redirected future by which sim/variant/callback.h says that a completion was
- * noted and not posted. */
-#define BZ_RESULT_NOTED UINT64_MAX
-
 /* Each completes a pending future: BZ_OK. On a done future: BZ_INVALID_STATE, and nothing is
  * changed. O(callbacks). */
 enum bz_status bz_future_set_result(struct bz_future *future, uint64_t value);
@@ -84,6 +80,10 @@ enum bz_status bz_future_set_exception(struct bz_future *future, uint64_t value)
  * before anything else runs, and the caller continues when it suspends or ends. Such calls may be
  * nested. The future may be gone afterwards. */
 enum bz_status bz_future_set_result_in_place(struct bz_future *future, uint64_t value);
+
+/* bz_future_set_result() for an adapter that may have to complete in place: the loop remembers that
+ * it was called in a step of a task (`buzzer check-plugin` notes it). */
+enum bz_status bz_future_set_result_noted(struct bz_future *future, uint64_t value);
 
 /* True if the future was pending and is now cancelled. The future of a task calls bz_task_cancel():
  * true means that the task has a new request, not that it has ended. */

@@ -78,7 +78,7 @@ struct bz_loop {
     uint32_t heap_capacity;
     uint32_t heap_disarmed; /* entries without a timer */
     bool has_told_number;   /* the code asked for a task's number or name (sim/explore) */
-    bool has_noted;         /* BZ_RESULT_NOTED came in a step of a task */
+    bool has_noted;         /* see bz_future_set_result_noted() */
     uint64_t timers_armed;
     const struct bz_rules *rules; /* never NULL */
     struct bz_mem *mem;

@@ -56,9 +56,10 @@
  * that posts every completion, and accepts every cancel before the delivery, needs no `undo`; where
  * one is needed and missing, the run aborts, which is the finding `crash`. If the rules of the
  * variant say BZ_WOKEN_KEEPS_RESULT (primitives/runtime/rules.h), the operation returns BZ_OK in
- * all these cases, and the cancel comes out of the next wait; `cancel` is called all the same, and
- * must not change what was posted. A cancel that is refused may post the request: then `deliver`
- * runs, and may leave the request as it is, as a loop that checks its condition once more.
+ * all these cases, and the cancel comes out of the next wait; with `asks_late`, `cancel` is called
+ * all the same, and must not change what was posted. A cancel that is refused may post the request:
+ * then `deliver` runs, and may leave the request as it is, as a loop that checks its condition once
+ * more.
  *
  * A request is completed once. A second completion aborts the run, which is the finding `crash`,
  * and so does a completion that is still posted when the operation returns: your loop would deliver
@@ -76,11 +77,13 @@
 BZ_BEGIN_DECLS
 
 /* One request as the cage sees it, next to the primitive's own struct, on the stack of the
- * operation. All zeros at first; the adapter may set `undo` and `is_cancelled`. */
+ * operation. All zeros at first; the adapter may set the members that are not private. */
 struct bz_request {
     void (*undo)(void *wanted); /* gives back what a completion granted too late; see above */
     bool is_cancelled; /* the task has learned of a cancel, here or in an earlier wait of the same
                           operation: the adapter sets it for each further wait */
+    bool asks_late;    /* with BZ_WOKEN_KEEPS_RESULT: `cancel` is called after the post, too, as the
+                          callback of a stop token is */
     /* The rest is private. */
     bool (*cancel)(void *wanted);
     void *wanted; /* the primitive's own request */
@@ -99,9 +102,10 @@ static inline void bz_request_check_pending(const struct bz_request *request) {
     BZ_CONTRACT(!request->is_done, "a request was completed twice");
 }
 
-/* Private. A completion of a request whose cancel was accepted grants nothing. `result` is 0,
- * or BZ_RESULT_NOTED, for `buzzer check-plugin`. */
-static inline void bz_request_wake(struct bz_request *request, uint64_t result) {
+/* Private. A completion of a request whose cancel was accepted grants nothing. */
+static inline void bz_request_wake(struct bz_request *request,
+                                   enum bz_status (*set_result)(struct bz_future *future,
+                                                                uint64_t value)) {
     if (!request->is_waiting) {
         return;
     }
@@ -111,7 +115,7 @@ static inline void bz_request_wake(struct bz_request *request, uint64_t result) 
         request->wakes.on_cancel = NULL;
         (void)bz_future_cancel(&request->wakes);
     } else {
-        (void)bz_future_set_result(&request->wakes, result);
+        (void)set_result(&request->wakes, 0);
     }
 }
 
@@ -120,7 +124,7 @@ static inline void bz_request_wake(struct bz_request *request, uint64_t result) 
 static inline void bz_request_post(struct bz_request *request) {
     bz_request_check_pending(request);
     request->is_posted = true;
-    bz_request_wake(request, 0);
+    bz_request_wake(request, bz_future_set_result);
 }
 
 /* The completion is taken out of the loop's queue and will not be delivered. */
@@ -134,7 +138,7 @@ static inline void bz_request_done(struct bz_request *request, enum bz_status st
     bz_request_check_pending(request);
     request->is_done = true;
     request->status = status;
-    bz_request_wake(request, BZ_RESULT_NOTED);
+    bz_request_wake(request, bz_future_set_result_noted);
 }
 
 /* The same for a library that resumes a waiter inside release(), put() or set(): the completion is
@@ -171,7 +175,7 @@ static inline bool bz_request_redirect(struct bz_future *wakes) {
     request->is_waiting = true;
     request->is_accepted |= request->is_done && request->status == BZ_CANCELLED;
     if (request->is_posted || request->is_done) {
-        bz_request_wake(request, 0);
+        bz_request_wake(request, bz_future_set_result);
     }
     return request->is_accepted;
 }
@@ -210,8 +214,9 @@ static inline enum bz_status bz_request_wait(struct bz_request *request, void *l
         if (bz_request_pause(request, (struct bz_loop *)loop) != BZ_OK) {
             request->is_cancelled = true;
             bz_request_ask(request);
-        } else if (!request->was_asked && bz_task_cancelling(task) > requests) {
-            bz_request_ask(request); /* BZ_WOKEN_KEEPS_RESULT */
+        } else if (request->asks_late && !request->was_asked &&
+                   bz_task_cancelling(task) > requests) {
+            bz_request_ask(request);
             request->is_accepted = false;
             is_late = true;
         }

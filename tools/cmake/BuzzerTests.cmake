@@ -25,14 +25,18 @@ if(BUZZER_TESTS)
                     OUTPUT_VARIABLE needed ERROR_QUIET)
 endif()
 if(needed MATCHES "libgit2\\.so[.0-9]*")
-    add_library(empty-libgit2 SHARED tools/tests/empty_libgit2.c)
+    set(empty "${PROJECT_BINARY_DIR}/empty_libgit2")
+    file(CONFIGURE OUTPUT "${empty}/git2.c" CONTENT "int git_libgit2_init(void) { return 1; }
+int git_libgit2_shutdown(void) { return 0; }
+int git_diff_buffers(void) { return 0; }
+")
+    add_library(empty-libgit2 SHARED "${empty}/git2.c")
     set_target_properties(empty-libgit2 PROPERTIES
-        PREFIX "" OUTPUT_NAME "${CMAKE_MATCH_0}" SUFFIX ""
-        LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/empty_libgit2")
+        PREFIX "" OUTPUT_NAME "${CMAKE_MATCH_0}" SUFFIX "" LIBRARY_OUTPUT_DIRECTORY "${empty}")
     add_dependencies(buzzer-test-options empty-libgit2)
     # RUNPATH would not count for the libraries of a library.
     target_link_options(buzzer-test-options INTERFACE
-                        "LINKER:--disable-new-dtags,-rpath,${PROJECT_BINARY_DIR}/empty_libgit2")
+                        "LINKER:--disable-new-dtags,-rpath,${empty}")
 endif()
 
 function(buzzer_add_test name)
@@ -74,6 +78,11 @@ function(buzzer_add_script name script)
     endif()
     add_test(NAME ${name} COMMAND ${command} ${ARG_UNPARSED_ARGUMENTS})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
+    if(Python3_FOUND) # what a script calls python3, too: a wrapper on the path takes longer to start
+        cmake_path(GET Python3_EXECUTABLE PARENT_PATH folder)
+        set_tests_properties(${name} PROPERTIES
+                             ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${folder}")
+    endif()
     if(ARG_COST)
         set_tests_properties(${name} PROPERTIES COST ${ARG_COST})
     endif()
