@@ -242,7 +242,7 @@ static void keep_name(const char *path) {
 }
 
 /* Closes a new file, after the function has written its content to the disk, and makes `path` its
- * name. `name` is that which it has, "" for none. On failure no file stays, and errno says why. */
+ * name. `name` is its present name, or "". On failure no file stays, and errno says why. */
 static bool fill(int descriptor, char *name, size_t name_bytes, const char *path,
                  bool (*write)(void *context, FILE *file), void *context) {
     FILE *file = fdopen(descriptor, "wb");

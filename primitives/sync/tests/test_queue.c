@@ -368,7 +368,7 @@ Test(queue_close, timelines) {
         {"may_be_done_twice", 0, "try-put-1 close close size=1 close-now" DEAD "close" DEAD},
 
         /* --- windows --- */
-        /* A woken getter keeps its promise; who waits behind it is told once no item can come
+        /* A woken getter keeps its promise; the getter behind it returns when no item can come
          * back. */
         {"with_a_woken_getter", 0,
          "a: get; run try-put-1; b: get; step-1 close getters=1/1/0 try-get:empty"
@@ -392,7 +392,7 @@ Test(queue_close, timelines) {
         {"with_a_woken_putter", 1,
          "try-put-1; a-c: put-2; run try-get=1 cancel-b close-now" DEAD "run" DEAD
          "-> a.put-2:closed b.put-2:cancelled c.put-2:closed"},
-        /* Close and cancel in one turn: the cancellation is told, in both orders. */
+        /* Close and cancel in one turn: the getter returns cancelled, in both orders. */
         {"and_cancel", 0, "a: ~get get; run cancel-a close => a.get:cancelled a.get:closed"},
         {"and_cancel", 0, "a: ~get get; run close cancel-a => a.get:cancelled a.get:closed"},
         {NULL, 0, NULL},
