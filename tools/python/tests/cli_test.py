@@ -404,12 +404,14 @@ class Cli(support.Case):
 
     def test_breakpoint(self):
         write("test_stop.py", """
-            import buzzer
+            import buzzer, sys
 
             @buzzer.test(runs=20, no_shrink=True)
             async def test_stop(sim):
                 number = 41
                 print("printed")
+                sys.stdout.buffer.write(b"in bytes")
+                sys.stdout.writelines(["in lines"])
                 breakpoint()
                 assert number == 42
         """)
