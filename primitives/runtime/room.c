@@ -14,6 +14,7 @@
 #define ROOM_BYTES (UINT64_C(1) << 33)
 #define ROOMS 1024u /* worlds that live at once take two each */
 #define SHIFT_MASK ((ROOM_BYTES >> 2u) - 1)
+#define TURN_PAGES 3u
 
 /* Where no mapping can be: with few addresses, and where a sanitizer has plans for all addresses.
  */
@@ -26,6 +27,7 @@
 /* Of this process; children inherit it with the mappings. */
 static atomic_uchar is_taken[ROOMS];
 static atomic_uintptr_t first; /* of all rooms; 0: not known */
+static atomic_uint takes;
 
 /* Where the system would put a mapping. 0: nowhere. */
 static uintptr_t ask(void) {
@@ -53,8 +55,11 @@ char *bz_room_take(size_t bytes) {
     for (uint32_t room = 0; begin != 1 && room < ROOMS; room++) {
         unsigned char is_free = 0;
         if (atomic_compare_exchange_strong(&is_taken[room], &is_free, 1)) {
-            /* neighbours do not begin at addresses whose low bits are the same */
-            uintptr_t shift = (usual + room * BZ_MEM_SHORT_BYTES) & SHIFT_MASK;
+            /* Neighbours, and those that are in a room one after another, do not begin at
+             * addresses whose low bits are the same; the system gives multiples of 2 MiB. */
+            uintptr_t turn =
+                (uintptr_t)atomic_fetch_add(&takes, TURN_PAGES) * (uintptr_t)sysconf(_SC_PAGESIZE);
+            uintptr_t shift = (usual + room * BZ_MEM_SHORT_BYTES + turn) & SHIFT_MASK;
             return (char *)begin + room * ROOM_BYTES + shift;
         }
     }
