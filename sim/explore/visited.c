@@ -6,7 +6,7 @@
 #include "sim/contain/contain.h"
 #include "sim/explore/fingerprint/multiply_128.h"
 
-#define CAPACITY_FIRST 16u /* of a part: one block */
+#define CAPACITY_FIRST 4u /* of a part: one block */
 #define LOAD_MAX(capacity) ((capacity) / 4 * 3)
 #define ROW_BYTES (BZ_VISITED_PARTS * sizeof(struct bz_visited_state)) /* a place of each part */
 #define BLOCK CAPACITY_FIRST /* places of a part in a row */
