@@ -333,9 +333,20 @@ static void run_alone(struct bz_campaigning *campaign) {
 /* --- all of it -------------------------------------------------------------------------------- */
 
 void bz_campaign_begin(struct bz_campaign_state *state) {
-    memset(state, 0, sizeof *state);
+    memset(&state->result, 0, sizeof state->result);
+    memset(state->situations, 0, sizeof state->situations);
     bz_distinct_init(&state->distinct, BZ_DISTINCT_KEPT);
     bz_distinct_init(&state->handoffs, BZ_DISTINCT_KEPT);
+}
+
+/* Touches what `from` uses of its sketches, whose memory is mostly empty. */
+static void continue_from(struct bz_campaign_state *state, const struct bz_campaign_state *from) {
+    state->result = from->result;
+    memcpy(state->situations, from->situations, sizeof state->situations);
+    state->distinct.capacity = from->distinct.capacity;
+    state->handoffs.capacity = from->handoffs.capacity;
+    bz_distinct_join(&state->distinct, &from->distinct);
+    bz_distinct_join(&state->handoffs, &from->handoffs);
 }
 
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
@@ -346,10 +357,9 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
         return false;
     }
     campaign->config = config;
+    bz_campaign_begin(&campaign->state);
     if (config->from != NULL) {
-        campaign->state = *config->from;
-    } else {
-        bz_campaign_begin(&campaign->state);
+        continue_from(&campaign->state, config->from);
     }
     campaign->next_run = config->first_run + campaign->state.result.runs;
     campaign->end_run = config->first_run + config->runs;

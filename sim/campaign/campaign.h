@@ -72,7 +72,7 @@ struct bz_campaign_state {
     uint64_t situations[BZ_SITUATIONS / 64]; /* those that were struck, as bits by number */
 };
 
-/* The state before the first run. */
+/* The state before the first run, in zeroed memory or in that of another state. */
 void bz_campaign_begin(struct bz_campaign_state *state);
 
 /* The part of a run that a campaign keeps while it is counted. */

@@ -8,12 +8,14 @@ _Static_assert((PLACES & (PLACES - 1)) == 0, "places are found by a mask");
 _Static_assert(BZ_DISTINCT_KEPT < UINT16_MAX, "a place holds an index of kept, plus 1");
 
 void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity) {
+    if (distinct->count > 0) {
+        memset(distinct->places, 0, sizeof distinct->places);
+    }
     distinct->total = 0;
     distinct->skip_mask = 0;
     distinct->count = 0;
     distinct->once = 0;
     distinct->capacity = capacity;
-    memset(distinct->places, 0, sizeof distinct->places);
 }
 
 /* The place of a hash, whether it is there or not. The lowest bits select the kept hashes, so the

@@ -31,7 +31,8 @@ struct bz_distinct {
     uint16_t places[2 * BZ_DISTINCT_KEPT];
 };
 
-/* `capacity` is BZ_DISTINCT_KEPT or less. */
+/* `capacity` is BZ_DISTINCT_KEPT or less. In zeroed memory, or that of another sketch: what is
+ * empty is not touched. */
 void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity);
 
 /* `hash` must be uniformly distributed over 64 bits. O(1) amortized. */

@@ -162,7 +162,7 @@ bool bz_fuzz_create(struct bz_fuzz *fuzz, const char *folder, const struct bz_fu
                        "another folder",
                        folder);
     }
-    struct bz_campaign_state *none = bz_lack_check(malloc(sizeof *none), "a campaign");
+    struct bz_campaign_state *none = bz_lack_check(calloc(1, sizeof *none), "a campaign");
     bz_campaign_begin(none);
     for (size_t kind = 0; kind < KIND_COUNT; kind++) {
         for (uint32_t target = 0; is_ok && target < fuzz->target_count; target++) {
@@ -206,7 +206,7 @@ bool bz_fuzz_open(struct bz_fuzz *fuzz, const char *folder) {
         return REFUSE(fuzz, "--resume: '%s' is of another command: use 'run --resume %s'",
                       first.path, folder);
     }
-    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
+    struct bz_campaign_state *state = bz_lack_check(calloc(1, sizeof *state), "a campaign");
     bool is_ok = open_folder(fuzz, folder, "resume");
     bool is_checked = false;
     bool is_there = true;
@@ -462,7 +462,7 @@ static bool run_slice(struct bz_fuzz *fuzz, struct bz_fuzz_arm *arm,
 }
 
 bool bz_fuzz_run(struct bz_fuzz *fuzz) {
-    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a campaign");
+    struct bz_campaign_state *state = bz_lack_check(calloc(1, sizeof *state), "a campaign");
     bool is_ok = true;
     fuzz->began_ns = bz_wall_ns();
     fuzz->runs_before = bz_fuzz_sum(fuzz).runs;
