@@ -207,13 +207,31 @@ void bz_chunk_go_on(const struct bz_campaigning *campaign, struct bz_batch *batc
     }
 }
 
+/* Where the profile of a seed's draw is kept; `number` is that of its draw, plus 1. */
+static struct bz_measured_draw *draw_of(const struct bz_campaigning *campaign, uint64_t seed,
+                                        uint64_t *number) {
+    *number = bz_sizes_number(&campaign->program, seed) + 1;
+    return &campaign->drawing.measured->items[*number % BZ_SIZES_DRAWS];
+}
+
+static bool is_measured(const struct bz_campaigning *campaign, uint64_t seed) {
+    uint64_t number;
+    return draw_of(campaign, seed, &number)->number == number;
+}
+
+static void keep_profile(struct bz_campaigning *campaign, uint64_t seed,
+                         const struct bz_profile *profile) {
+    uint64_t number;
+    struct bz_measured_draw *measured = draw_of(campaign, seed, &number);
+    measured->number = profile->steps == 0 ? 0 : number;
+    measured->profile = *profile;
+}
+
 /* Measures the profile of a seed's draw, unless it is known. False after a note. */
 static bool measure_draw(struct bz_campaigning *campaign, struct bz_batch *batch, uint64_t seed) {
     struct bz_drawing *drawing = &campaign->drawing;
-    uint64_t number = bz_sizes_number(&campaign->program, seed) + 1;
-    uint64_t *measured = &drawing->measured->items[number % BZ_SIZES_DRAWS].number;
-    struct bz_profile *profile = &drawing->measured->items[number % BZ_SIZES_DRAWS].profile;
-    if (*measured != number) {
+    uint64_t number;
+    if (!is_measured(campaign, seed)) {
         char lack[BZ_LACK_BYTES];
         draw(drawing, &campaign->program, seed);
         if (!bz_program_measure_in(&drawing->program, &drawing->world, campaign->config->stop,
@@ -221,20 +239,83 @@ static bool measure_draw(struct bz_campaigning *campaign, struct bz_batch *batch
             note_unmeasured(campaign, lack);
             return false;
         }
-        *measured = number;
-        *profile = drawing->program.profile;
+        keep_profile(campaign, seed, &drawing->program.profile);
     }
-    batch->profiles[place_of(seed)] = *profile;
+    batch->profiles[place_of(seed)] = draw_of(campaign, seed, &number)->profile;
     return true;
+}
+
+/* --- those of a batch together */
+
+struct unmeasured {
+    struct bz_campaigning *campaign;
+    uint64_t seeds[BZ_CHUNK_DRAWS_MAX]; /* one of each draw */
+    uint32_t count;
+};
+
+static const struct bz_program *unmeasured_program(void *context, uint32_t index) {
+    const struct unmeasured *unmeasured = context;
+    struct bz_drawing *drawing = &unmeasured->campaign->drawing;
+    draw(drawing, &unmeasured->campaign->program, unmeasured->seeds[index]);
+    drawing->program.profile.steps = 0;
+    return &drawing->program;
+}
+
+static void list_unmeasured(struct unmeasured *unmeasured, uint64_t seed) {
+    const struct bz_program *program = &unmeasured->campaign->program;
+    uint32_t count = unmeasured->count;
+    bool is_listed = count > 0 && bz_sizes_number(program, unmeasured->seeds[count - 1]) ==
+                                      bz_sizes_number(program, seed);
+    if (!is_listed && count < BZ_CHUNK_DRAWS_MAX && !is_measured(unmeasured->campaign, seed)) {
+        unmeasured->seeds[unmeasured->count++] = seed;
+    }
+}
+
+/* Code that dies is measured draw by draw, from then on. */
+static void measure_together(struct unmeasured *unmeasured) {
+    struct bz_campaigning *campaign = unmeasured->campaign;
+    struct bz_drawing *drawing = &campaign->drawing;
+    struct bz_profile profiles[BZ_CHUNK_DRAWS_MAX];
+    struct bz_measuring measuring = {unmeasured_program, unmeasured, unmeasured->count, profiles};
+    if (drawing->world == NULL) {
+        drawing->world = bz_program_new_world(unmeasured_program(unmeasured, 0));
+    }
+    if (drawing->world == NULL) {
+        return;
+    }
+    bz_judge_watch_stop(drawing->world->judge, campaign->config->stop);
+    drawing->is_each_alone = !bz_program_measure_together(&measuring, drawing->world,
+                                                          &campaign->program.contain);
+    if (drawing->is_each_alone) {
+        bz_world_destroy(drawing->world);
+        drawing->world = NULL;
+        return;
+    }
+    for (uint32_t index = 0; index < unmeasured->count; index++) {
+        keep_profile(campaign, unmeasured->seeds[index], &profiles[index]);
+    }
+}
+
+static bool needs_profile(const struct bz_campaigning *campaign, uint64_t seed) {
+    return is_drawn(campaign, seed) && !bz_sizes_are_tail(&campaign->program, seed);
 }
 
 /* The profiles of its draws. False after a note, or if it was stopped. */
 static bool measure_draws(struct bz_campaigning *campaign, struct bz_batch *batch) {
-    uint64_t seed = campaign->config->seed_first + batch->first;
+    uint64_t first = campaign->config->seed_first + batch->first;
+    struct unmeasured unmeasured = {.campaign = campaign};
     bool is_ok = true;
-    for (uint64_t left = batch->count; is_ok && left > 0; left--, seed++) {
-        is_ok = !is_drawn(campaign, seed) || bz_sizes_are_tail(&campaign->program, seed) ||
-                measure_draw(campaign, batch, seed);
+    for (uint64_t seed = first; seed - first < batch->count; seed++) {
+        if (needs_profile(campaign, seed)) {
+            list_unmeasured(&unmeasured, seed);
+        }
+    }
+    if (unmeasured.count > 1 && campaign->program.contain.is_on &&
+        campaign->program.strategy->needs_profile && !campaign->drawing.is_each_alone) {
+        measure_together(&unmeasured);
+    }
+    for (uint64_t seed = first; is_ok && seed - first < batch->count; seed++) {
+        is_ok = !needs_profile(campaign, seed) || measure_draw(campaign, batch, seed);
     }
     return is_ok;
 }

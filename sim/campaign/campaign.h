@@ -88,7 +88,7 @@ struct bz_run_mark {
 /* The profiles of drawn programs, for a campaign that is run in many short parts: measured once.
  * Zeros: none is known. */
 struct bz_measured_draws {
-    struct {
+    struct bz_measured_draw {
         uint64_t number; /* of the draw (sizes.h), plus 1; 0: none */
         struct bz_profile profile;
     } items[BZ_SIZES_DRAWS];

@@ -36,6 +36,7 @@ struct bz_drawing {
     struct bz_program program; /* of the last seed that draws */
     uint64_t number;           /* of its draw, plus 1; 0: none */
     struct bz_world *world;    /* that profiles are measured in; NULL: none was */
+    bool is_each_alone;        /* code died, so each draw is measured in a process of its own */
     struct bz_measured_draws *measured;
     struct bz_measured_draws own;
 };

@@ -205,12 +205,15 @@ static bool renew(struct bz_world **world, const struct bz_program *program, cha
     return *world != NULL;
 }
 
-static void measure_in_child(void *context) {
-    struct bz_program_place *place = context;
+static void measure_in_child(struct bz_program_place *place, struct bz_profile *profile) {
     struct bz_source source = {.run = run_all, .context = place};
-    struct bz_profile profile; /* the parent takes it from the judge */
     place->world->judge->measures_twice = true;
-    bz_judge_measure(place->world->judge, &source, &profile);
+    bz_judge_measure(place->world->judge, &source, profile);
+}
+
+static void measure_one_in_child(void *context) {
+    struct bz_profile profile; /* the parent takes it from the judge */
+    measure_in_child(context, &profile);
 }
 
 /* All runs in one child process: to start one takes longer than most runs. No other child has the
@@ -221,7 +224,7 @@ static enum bz_child_state measure_contained(struct bz_program *program, struct 
     struct bz_program_place place = {.program = program, .world = world};
     bz_judge_inherit(world->judge, true);
     enum bz_child_state state =
-        bz_contain_call(&program->contain, world, measure_in_child, &place, death);
+        bz_contain_call(&program->contain, world, measure_one_in_child, &place, death);
     bz_judge_inherit(world->judge, false);
     if (state == BZ_CHILD_RUNS) {
         bz_judge_died(world->judge, NULL, NULL);
@@ -291,6 +294,49 @@ bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
         (*world != NULL || renew(world, program, lack)) && measure_in(program, world, stop, lack);
     program->contain.is_quiet = is_quiet;
     return is_ok;
+}
+
+struct together {
+    const struct bz_measuring *measuring;
+    struct bz_world *world;
+    struct bz_profile *shared; /* each, and then each again */
+};
+
+static void measure_all_in_child(void *context) {
+    const struct together *together = context;
+    const struct bz_measuring *measuring = together->measuring;
+    for (uint32_t index = 0; index < measuring->count; index++) {
+        struct bz_program_place place = {.program = measuring->program(measuring->context, index),
+                                         .world = together->world};
+        struct bz_profile profile;
+        bz_program_enter(place.program, together->world);
+        measure_in_child(&place, &profile);
+        together->shared[index] = profile;
+        together->shared[measuring->count + index] = profile;
+    }
+}
+
+bool bz_program_measure_together(const struct bz_measuring *measuring, struct bz_world *world,
+                                 const struct bz_contain *contain) {
+    size_t bytes = measuring->count * sizeof *measuring->profiles;
+    struct together together = {measuring, world, bz_shared_alloc(2 * bytes)};
+    struct bz_contain quiet = *contain;
+    struct bz_death death;
+    if (together.shared == NULL) {
+        return false;
+    }
+    quiet.is_quiet = true;
+    bz_judge_inherit(world->judge, true);
+    enum bz_child_state state =
+        bz_contain_call(&quiet, world, measure_all_in_child, &together, &death);
+    bz_judge_inherit(world->judge, false);
+    bool is_sound = state == BZ_CHILD_DONE &&
+                    memcmp(together.shared, together.shared + measuring->count, bytes) == 0;
+    if (is_sound) {
+        memcpy(measuring->profiles, together.shared, bytes);
+    }
+    bz_shared_free(together.shared, 2 * bytes);
+    return is_sound;
 }
 
 bool bz_program_measure(struct bz_program *program) {

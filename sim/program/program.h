@@ -65,6 +65,20 @@ bool bz_program_measure_or(struct bz_program *program, char *lack);
 bool bz_program_measure_in(struct bz_program *program, struct bz_world **world,
                            const volatile sig_atomic_t *stop, char *lack);
 
+/* Measures contained programs in one child process: to start one takes longer than many runs.
+ * program(context, index) gives each in the child. They fit into `world`, as bz_program_enter()
+ * wants it, and have the limits of `contain`. False if the child did not come to its end, or wrote
+ * over what it had measured: the world is not to be used then, and bz_program_measure_in() of each
+ * says why. A profile that is still missing has steps 0. */
+struct bz_measuring {
+    const struct bz_program *(*program)(void *context, uint32_t index);
+    void *context;
+    uint32_t count;
+    struct bz_profile *profiles; /* `count` */
+};
+bool bz_program_measure_together(const struct bz_measuring *measuring, struct bz_world *world,
+                                 const struct bz_contain *contain);
+
 /* Runs it from setup to verdict; the result is in world->judge. A contained program runs in a child
  * process, a new one for each run; bz_campaign_run() needs fewer. */
 enum bz_run_end bz_program_run(const struct bz_program *program, struct bz_world *world,
