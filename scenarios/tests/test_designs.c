@@ -1,7 +1,7 @@
 /* Correct designs that differ from ours as much as they can: no oracle objects to any of them, in
  * any scenario that fits, in either order, under the portfolio's strategies.
  *
- * BUZZER_DESIGN_RUNS is the number of schedules of each (300). `tools/dev nightly designs` sets
+ * BUZZER_DESIGN_RUNS is the number of schedules of each (120). `tools/dev nightly designs` sets
  * it.
  */
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 static uint64_t run_count(void) {
     const char *text = getenv("BUZZER_DESIGN_RUNS");
     uint64_t count = text == NULL ? 0 : strtoull(text, NULL, 10);
-    return count > 0 ? count : BZ_SAN_ADDRESS ? 50 : 300;
+    return count > 0 ? count : BZ_SAN_ADDRESS ? 30 : TST_LONG(120, 300);
 }
 
 /* The same in drawn sizes, the long tail included. */

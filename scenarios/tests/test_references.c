@@ -12,7 +12,7 @@
 #include "sim/native/internal.h"
 
 #define SEEDS 10000u
-#define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 20 : SEEDS / 2) /* ten times as slow there */
+#define SWEEP_SEEDS (BZ_SAN_ADDRESS ? SEEDS / 20 : TST_LONG(SEEDS / 8, SEEDS / 2))
 #define MESSAGE_OF_RECURSION "callbacks nest "
 
 static enum bz_primitive primitive_of(const struct bz_program *program,

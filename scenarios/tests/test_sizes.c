@@ -189,7 +189,7 @@ Test(sizes, a_run_is_that_of_the_program_that_its_token_names) {
                                   ? bz_catalog_variant(&tst_catalog, "buzzer/rwlock")
                                   : &bz_variant_buzzer);
         uint32_t drawn = 0;
-        uint64_t seeds = TST_LONG(80, 400);
+        uint64_t seeds = TST_LONG(40, 400);
         for (uint64_t seed = 0; seed < seeds; seed++) {
             if (bz_sizes_are_drawn(&program, seed)) {
                 drawn++;

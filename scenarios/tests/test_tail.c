@@ -6,7 +6,7 @@
 #include "sim/campaign/campaign.h"
 
 #define RUNS 20000u
-#define RUNS_SILENT TST_LONG(10000u, 1000000u)
+#define RUNS_SILENT TST_LONG(4000u, 1000000u)
 
 /* The position of the oldest waiter of a class; `count` if there is none. */
 static uint32_t oldest_of(const struct semaphore *semaphore, uint32_t kind) {

@@ -18,7 +18,7 @@ static void expect_found(const struct bz_variant *entry, const struct bz_scenari
     program.variant = bz_catalog_twin(&tst_catalog, entry, program.args.primitive);
     cr_assert_not_null((void *)program.variant, "%s", entry->name);
     bz_program_use(&program, program.args.primitive); /* in a size that it offers */
-    tst_expect_silence(&program, TST_LONG(SEEDS / 4, SEEDS));
+    tst_expect_silence(&program, SEEDS);
 }
 
 /* In the scenario that it names, under both orders; only under `any` if no FIFO loop gets there. */

@@ -4,7 +4,7 @@
 #include "scenarios/tests/explore/explored.h"
 #include "sim/native/internal.h"
 
-#define STATES_MAX 15000u
+#define STATES_MAX TST_LONG(8000u, 15000u)
 #define STEPS_MAX 300u
 
 struct comparison {
