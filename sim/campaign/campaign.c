@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sim/campaign/chunks.h"
 #include "sim/campaign/determinism.h"
@@ -247,6 +248,8 @@ static bool measure_draw(struct bz_campaigning *campaign, struct bz_batch *batch
 
 /* --- those of a batch together */
 
+#define AHEAD_RUNS 160u
+
 struct unmeasured {
     struct bz_campaigning *campaign;
     uint64_t seeds[BZ_CHUNK_DRAWS_MAX]; /* one of each draw */
@@ -300,12 +303,16 @@ static bool needs_profile(const struct bz_campaigning *campaign, uint64_t seed) 
     return is_drawn(campaign, seed) && !bz_sizes_are_tail(&campaign->program, seed);
 }
 
-/* The profiles of its draws. False after a note, or if it was stopped. */
+/* The profiles of its draws. False after a note, or if it was stopped. The first batches are short,
+ * so a process measures for those that follow, too. */
 static bool measure_draws(struct bz_campaigning *campaign, struct bz_batch *batch) {
     uint64_t first = campaign->config->seed_first + batch->first;
+    uint64_t left = campaign->end_run - batch->first;
+    uint64_t ahead = left < AHEAD_RUNS ? left : AHEAD_RUNS;
     struct unmeasured unmeasured = {.campaign = campaign};
     bool is_ok = true;
-    for (uint64_t seed = first; seed - first < batch->count; seed++) {
+    ahead = ahead < batch->count ? batch->count : ahead;
+    for (uint64_t seed = first; seed - first < ahead; seed++) {
         if (needs_profile(campaign, seed)) {
             list_unmeasured(&unmeasured, seed);
         }
@@ -431,8 +438,10 @@ static void continue_from(struct bz_campaign_state *state, const struct bz_campa
 }
 
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
-    struct bz_campaigning *campaign = calloc(1, sizeof *campaign);
-    if (campaign == NULL) {
+    /* Its sketches are large, and stay empty in a short campaign: pages that nobody has touched. */
+    struct bz_campaigning *campaign = mmap(NULL, sizeof *campaign, PROT_READ | PROT_WRITE,
+                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (campaign == MAP_FAILED) {
         *result = (struct bz_campaign_result){.runs = 0};
         bz_chunk_lack(result, NULL, NULL, "a campaign");
         return false;
@@ -465,6 +474,6 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     result->is_cut_off = result->is_cut_off && result->runs < config->runs;
     result->is_interrupted =
         result->runs < config->runs && !is_stopped_by_finding && !result->is_cut_off;
-    free(campaign);
+    munmap(campaign, sizeof *campaign);
     return result->lack[0] == '\0';
 }
