@@ -109,8 +109,7 @@ static int run_in_child(size_t count, const char **words) {
     fflush(stderr);
     pid_t child = fork();
     if (child < 0) {
-        return bz_cli_fail("buzzer", BZ_EXIT_INTERNAL, "cannot create a process: %s",
-                           strerror(errno));
+        return bz_cli_fail(BZ_EXIT_INTERNAL, "cannot create a process: %s", strerror(errno));
     }
     if (child == 0) {
         int code = bz_cli_main((int)count, (char **)(uintptr_t)words);
@@ -121,13 +120,12 @@ static int run_in_child(size_t count, const char **words) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR) {
-            return bz_cli_fail("buzzer", BZ_EXIT_INTERNAL, "cannot wait for a process: %s",
-                               strerror(errno));
+            return bz_cli_fail(BZ_EXIT_INTERNAL, "cannot wait for a process: %s", strerror(errno));
         }
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status)
-                             : bz_cli_fail("buzzer", BZ_EXIT_INTERNAL, "a check ended by signal %d",
-                                           WTERMSIG(status));
+    return WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : bz_cli_fail(BZ_EXIT_INTERNAL, "a check ended by signal %d", WTERMSIG(status));
 }
 
 /* Runs the words that are there, and those of two texts, which may be NULL. */
@@ -138,7 +136,7 @@ static int run_words(const char **words, size_t count, const char *text, const c
     for (char *word = strtok(copy, SEPARATORS); word != NULL; word = strtok(NULL, SEPARATORS)) {
         if (count == WORDS_MAX) {
             free(copy);
-            return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "a check has more than %u words of options",
+            return bz_cli_fail(BZ_EXIT_USAGE, "a check has more than %u words of options",
                                WORDS_MAX);
         }
         words[count++] = word;
@@ -179,7 +177,7 @@ static int replay(const struct bz_check *check, const char *input) {
     snprintf(run, sizeof run, "%.*s", (int)(is_command ? strcspn(after, SEPARATORS) : PATH_MAX - 1),
              after);
     if (!names_check(run, check, &is_own, error, sizeof error)) {
-        return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "BUZZER_REPLAY: %s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "BUZZER_REPLAY: %s", error);
     }
     if (!is_own) {
         fprintf(
@@ -197,7 +195,7 @@ int bz_check(const struct bz_check *check) {
     char error[BZ_ERROR_BYTES];
     const char *input = getenv("BUZZER_REPLAY");
     if (!add(check, error, sizeof error)) {
-        return bz_cli_fail("buzzer", BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     ssize_t length = readlink("/proc/self/exe", own_name + 1, sizeof own_name - 2);
     own_name[length > 0 ? length + 1 : 1] = '\0';

@@ -38,14 +38,14 @@ static void close_stdout(void) {
     }
 }
 
+char bz_cli_prefix[64] = "buzzer";
+
 static struct {
-    const char *name;
     enum bz_exit code;
     const char *so_far;
-} lack = {"buzzer", BZ_EXIT_INTERRUPTED, NULL};
+} lack = {BZ_EXIT_INTERRUPTED, NULL};
 
-void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far) {
-    lack.name = name;
+void bz_cli_set_lack(enum bz_exit code, const char *so_far) {
     lack.code = code;
     lack.so_far = so_far;
 }
@@ -57,9 +57,9 @@ enum bz_exit bz_cli_exit_of_errno(int number) {
 /* Several threads may get here. */
 static void on_lack(const char *sentence) {
     fflush(stdout);
-    fprintf(stderr, "%s: %s\n", lack.name, sentence);
+    fprintf(stderr, "%s: %s\n", bz_cli_prefix, sentence);
     if (lack.so_far != NULL) {
-        fprintf(stderr, "%s: %s\n", lack.name, lack.so_far);
+        fprintf(stderr, "%s: %s\n", bz_cli_prefix, lack.so_far);
     }
     bz_ending_note((int)lack.code, sentence);
     bz_ending_close((int)lack.code);
@@ -88,7 +88,7 @@ bool bz_cli_has_refused(void) {
     return bz_caller.was_refused != NULL && *bz_caller.was_refused;
 }
 
-int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
+int bz_cli_fail(enum bz_exit code, const char *format, ...) {
     va_list arguments;
     char message[1024]; /* for the document of an ending without results */
     va_start(arguments, format);
@@ -100,7 +100,7 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
                                           : BZ_EXIT_INTERNAL;
     }
     fflush(stdout);
-    fprintf(stderr, "%s: ", name);
+    fprintf(stderr, "%s: ", bz_cli_prefix);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -111,11 +111,11 @@ int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...) {
     return (int)code;
 }
 
-void bz_cli_note(const char *name, const char *message) {
+void bz_cli_note(const char *message) {
     struct bz_wrap wrap = {.out = stderr};
     struct bz_text prefix = {0};
     fflush(stdout);
-    bz_text_add(&prefix, "%s: ", name);
+    bz_text_add(&prefix, "%s: ", bz_cli_prefix);
     bz_wrap_print(&wrap, prefix.bytes, message, 2, BZ_COLOUR_NONE);
     bz_text_fini(&prefix);
 }

@@ -1,7 +1,7 @@
 /* Shared by all commands: exit codes, the catalog, messages, parsing.
  *
- * A command takes its part of the command line and returns an exit code. argv[0] is the prefix of
- * its messages ("buzzer run"). Results go to stdout, everything else to stderr. */
+ * A command takes its part of the command line and returns an exit code. Results go to
+ * stdout, everything else to stderr. */
 #ifndef BZ_TOOLS_CLI_CLI_H
 #define BZ_TOOLS_CLI_CLI_H
 
@@ -82,30 +82,29 @@ void bz_cli_begin(void);
  */
 int bz_cli_end(int code);
 
-struct bz_parse;
-
 /* A usage error: prints the message with a hint at --help, and ends the process with BZ_EXIT_USAGE.
  */
-void bz_cli_misuse(const struct bz_parse *state, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void bz_cli_misuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The message and exit of a command that runs out of memory (traces/lack.h): the
- * prefix of its messages, its exit code, and what it has found out so far (NULL: nothing). The code
- * is BZ_EXIT_INTERRUPTED if not called. The texts must last. */
-void bz_cli_set_lack(const char *name, enum bz_exit code, const char *so_far);
+/* The message and exit of a command that runs out of memory (traces/lack.h): its exit code, and
+ * what it has found out so far (NULL: nothing). The code is BZ_EXIT_INTERRUPTED if not called. The
+ * text must last. */
+void bz_cli_set_lack(enum bz_exit code, const char *so_far);
+
+/* The prefix of messages and usage lines: "buzzer run", or "buzzer" if no command runs. */
+extern char bz_cli_prefix[64];
 
 /* The exit code of a failed call of the system: BZ_EXIT_INTERRUPTED if `number`, its errno, means a
  * lack of memory, else BZ_EXIT_USAGE. */
 enum bz_exit bz_cli_exit_of_errno(int number);
 
-/* Prints "NAME: message" to stderr, in lines of at most 80 columns. */
-void bz_cli_note(const char *name, const char *message);
+/* Prints "PREFIX: message" to stderr, in lines of at most 80 columns. */
+void bz_cli_note(const char *message);
 
-/* Prints "NAME: message" to stderr, as one line, and returns `code`. BZ_EXIT_INTERNAL becomes
+/* Prints "PREFIX: message" to stderr, as one line, and returns `code`. BZ_EXIT_INTERNAL becomes
  * BZ_EXIT_USAGE if a run was refused, and BZ_EXIT_INTERRUPTED if the message says that something
  * ran out. */
-int bz_cli_fail(const char *name, enum bz_exit code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int bz_cli_fail(enum bz_exit code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "; did you mean 'x'?" for the candidate nearest to `word`, or an empty text. Valid until the next
  * call. */

@@ -17,10 +17,14 @@ static const struct bz_command shipped[] = {
 
 const struct bz_command *bz_commands = shipped;
 
-static void check_command(struct bz_parse *state, void *target) {
+static void check_command(void *target) {
     if (*(const char **)target == NULL) {
-        bz_cli_misuse(state, "a command is missing");
+        bz_cli_misuse("a command is missing");
     }
+}
+
+static void set_prefix_of_program(void) {
+    snprintf(bz_cli_prefix, sizeof bz_cli_prefix, "%s", bz_caller.program);
 }
 
 /* Reads what stands before the name of a command, and that name. */
@@ -59,43 +63,40 @@ const struct bz_command *bz_commands_find(const char *name) {
             return command;
         }
     }
+    set_prefix_of_program(); /* also if `help` asks */
     const struct bz_gone *gone = bz_gone_find(name, NULL, NULL);
     if (gone != NULL) {
-        bz_gone_refuse(bz_caller.program, gone);
+        bz_gone_refuse(gone);
     }
-    bz_cli_fail(bz_caller.program, BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)",
-                name, bz_cli_hint(name, names, count), bz_caller.program);
+    bz_cli_fail(BZ_EXIT_USAGE, "no command '%s'%s ('%s --help' lists them)", name,
+                bz_cli_hint(name, names, count), bz_caller.program);
     return NULL;
 }
 
 int bz_commands_call(const struct bz_command *command, int argc, char **argv) {
-    char name[64];
-    snprintf(name, sizeof name, "%s %s", bz_caller.program, command->name);
-    argv[0] = name; /* the prefix of messages and usage lines */
-    bz_cli_set_lack(name, BZ_EXIT_INTERRUPTED, NULL);
-    bz_ending_begin(name);
+    snprintf(bz_cli_prefix, sizeof bz_cli_prefix, "%s %s", bz_caller.program, command->name);
+    bz_cli_set_lack(BZ_EXIT_INTERRUPTED, NULL);
+    bz_ending_begin(command->name);
     int code = command->run(argc, argv);
     bz_ending_close(code);
+    set_prefix_of_program();
     return code;
 }
 
 void bz_commands_help(void) {
-    char name[64];
     char help[] = "--help";
-    char *words[] = {name, help, NULL};
-    snprintf(name, sizeof name, "%s", bz_caller.program);
+    char *words[] = {NULL, help, NULL};
+    set_prefix_of_program();
     (void)read_name(2, words);
 }
 
 int bz_cli_main(int argc, char **argv) {
-    static char name[64];
     int index = 1;
-    snprintf(name, sizeof name, "%s", bz_caller.program);
+    set_prefix_of_program();
     bz_cli_begin();
     if (argc < 1) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE, "a command is missing");
+        return bz_cli_fail(BZ_EXIT_USAGE, "a command is missing");
     }
-    argv[0] = name;
     /* Only the options before the command are parsed here. */
     while (index < argc && argv[index][0] == '-') {
         index++;

@@ -19,11 +19,10 @@ static struct {
     void (*tell)(int code, const char *message);
 } ending;
 
-void bz_ending_begin(const char *name) {
-    const char *blank = strrchr(name, ' ');
+void bz_ending_begin(const char *command) {
     memset(&ending, 0, sizeof ending);
     ending.process = getpid();
-    ending.command = blank != NULL ? blank + 1 : name;
+    ending.command = command;
 }
 
 void bz_ending_want_json(void) {

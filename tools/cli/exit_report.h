@@ -11,8 +11,8 @@
 #ifndef BZ_TOOLS_CLI_EXIT_REPORT_H
 #define BZ_TOOLS_CLI_EXIT_REPORT_H
 
-/* A command begins: "buzzer run". The name must last. */
-void bz_ending_begin(const char *name);
+/* A command begins: "run". The name must last. */
+void bz_ending_begin(const char *command);
 
 /* --json was given. */
 void bz_ending_want_json(void);

@@ -27,7 +27,6 @@
 
 /* The command line of a command, and all its options. */
 struct bz_parse {
-    const char *name; /* of the command */
     const struct bz_syntax *syntax;
     struct bz_option options[OPTIONS_MAX];
     void *targets[OPTIONS_MAX]; /* the struct that each is stored in */
@@ -51,25 +50,25 @@ const struct bz_option bz_options_everywhere[] = {
 
 /* --- what all commands share ------------------------------------------------------------------ */
 
-static void add_plugin(struct bz_parse *state, void *target, const char *name, char *text) {
+static void add_plugin(void *target, const char *name, char *text) {
     struct bz_parse *parser = target;
     (void)name;
     if (parser->plugin_count == PLUGINS_MAX) {
-        bz_cli_misuse(state, "more than %u plug-ins", PLUGINS_MAX);
+        bz_cli_misuse("more than %u plug-ins", PLUGINS_MAX);
     }
     parser->plugins[parser->plugin_count++] = text;
 }
 
-static void set_step_time(struct bz_parse *state, void *target, const char *name, char *text) {
+static void set_step_time(void *target, const char *name, char *text) {
     (void)target;
     bz_cli_catalog.contain.step_ns =
-        bz_option_number(state, name, text, 1, STEP_MS_MAX) * UINT64_C(1000000);
+        bz_option_number(name, text, 1, STEP_MS_MAX) * UINT64_C(1000000);
 }
 
-static void set_memory(struct bz_parse *state, void *target, const char *name, char *text) {
+static void set_memory(void *target, const char *name, char *text) {
     (void)target;
     bz_cli_catalog.contain.memory_bytes =
-        bz_option_number(state, name, text, MEMORY_MIB_MIN, MEMORY_MIB_MAX) << 20u;
+        bz_option_number(name, text, MEMORY_MIB_MIN, MEMORY_MIB_MAX) << 20u;
 }
 
 static const struct bz_option plugin_option = {
@@ -89,28 +88,28 @@ static const struct bz_option limit_options[] = {
     {NULL},
 };
 
-static void add_setting(struct bz_parse *state, void *target, const char *name, char *value) {
+static void add_setting(void *target, const char *name, char *value) {
     struct bz_options *options = target;
     const char *other = bz_options_setting(options, name);
     if (other != NULL) {
-        bz_cli_misuse(state, "'%s' is set twice, to '%s' and to '%s'", name, other, value);
+        bz_cli_misuse("'%s' is set twice, to '%s' and to '%s'", name, other, value);
     }
     if (options->setting_count == BZ_OPTION_SETTINGS_MAX) {
-        bz_cli_misuse(state, "more than %u settings", BZ_OPTION_SETTINGS_MAX);
+        bz_cli_misuse("more than %u settings", BZ_OPTION_SETTINGS_MAX);
     }
     options->settings[options->setting_count].name = name;
     options->settings[options->setting_count++].value = value;
 }
 
-static void parse_set(struct bz_parse *state, void *target, const char *name, char *text) {
+static void parse_set(void *target, const char *name, char *text) {
     char *equals = strchr(text, '=');
     (void)name;
     if (equals == NULL || equals == text) {
-        bz_cli_misuse(state, "--set takes NAME=VALUE, and not '%s'", text);
+        bz_cli_misuse("--set takes NAME=VALUE, and not '%s'", text);
         return;
     }
     *equals = '\0';
-    add_setting(state, target, text, equals + 1);
+    add_setting(target, text, equals + 1);
 }
 
 static const struct bz_option program_options[] = {
@@ -125,11 +124,11 @@ static const struct bz_option program_options[] = {
     {NULL},
 };
 
-static void add_variant(struct bz_parse *state, void *target, const char *name, char *text) {
+static void add_variant(void *target, const char *name, char *text) {
     struct bz_options *options = target;
     (void)name;
     if (options->variant_count == BZ_OPTION_VARIANTS_MAX) {
-        bz_cli_misuse(state, "more than %u variants", BZ_OPTION_VARIANTS_MAX);
+        bz_cli_misuse("more than %u variants", BZ_OPTION_VARIANTS_MAX);
     }
     options->variants[options->variant_count++] = text;
 }
@@ -222,7 +221,7 @@ static void print_help(const struct bz_parse *parser) {
     const char *doc = parser->syntax->doc;
     size_t length = strcspn(doc, "\v");
     const char *arguments = parser->syntax->args_doc;
-    printf("Usage: %s [OPTION...] %s\n", parser->name, arguments == NULL ? "" : arguments);
+    printf("Usage: %s [OPTION...] %s\n", bz_cli_prefix, arguments == NULL ? "" : arguments);
     print_text("", doc, length, 0);
     printf("\n");
     for (size_t index = 0; index < parser->count; index++) {
@@ -250,19 +249,19 @@ static void print_usage(const struct bz_parse *parser) {
     }
     bz_text_add(&text, "%s", parser->syntax->args_doc != NULL ? parser->syntax->args_doc : "");
     char prefix[80];
-    snprintf(prefix, sizeof prefix, "Usage: %s ", parser->name);
+    snprintf(prefix, sizeof prefix, "Usage: %s ", bz_cli_prefix);
     print_text(prefix, text.bytes, text.length, 12);
     bz_text_fini(&text);
 }
 
-void bz_cli_misuse(const struct bz_parse *state, const char *format, ...) {
+void bz_cli_misuse(const char *format, ...) {
     char message[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    int code = bz_cli_fail(state->name, BZ_EXIT_USAGE, "%s", message);
-    fprintf(stderr, "Try '%s --help'.\n", state->name);
+    int code = bz_cli_fail(BZ_EXIT_USAGE, "%s", message);
+    fprintf(stderr, "Try '%s --help'.\n", bz_cli_prefix);
     exit(code);
 }
 
@@ -334,9 +333,9 @@ static bool read_option(struct bz_parse *parser, char *word, char *next) {
     }
     value = has_value ? value : takes ? next : NULL;
     if (is_long && parser->gone == NULL) {
-        parser->gone = bz_gone_find(parser->name, option != NULL ? option->name : word + 2, value);
+        parser->gone = bz_gone_find(bz_cli_prefix, option != NULL ? option->name : word + 2, value);
     } else if (option == NULL && parser->gone == NULL) {
-        parser->gone = bz_gone_find_letter(parser->name, word[1]);
+        parser->gone = bz_gone_find_letter(bz_cli_prefix, word[1]);
     }
     if (option != NULL) {
         parser->words[parser->word_count++] = (struct bz_given){option, value};
@@ -355,7 +354,7 @@ static void read_words(struct bz_parse *parser, int argc, char **argv) {
         } else {
             parser->words[parser->word_count++] = (struct bz_given){NULL, word};
             if (parser->gone == NULL && !parser->has_ended) {
-                parser->gone = bz_gone_find(parser->name, NULL, word);
+                parser->gone = bz_gone_find(bz_cli_prefix, NULL, word);
             }
         }
     }
@@ -383,7 +382,7 @@ static void answer_help(const struct bz_parse *parser) {
 }
 
 /* A duration. A usage error ends the process. */
-static uint64_t option_seconds(struct bz_parse *state, const char *option, const char *text) {
+static uint64_t option_seconds(const char *option, const char *text) {
     static const uint64_t hour_seconds = 3600;
     static const uint64_t seconds_max = UINT64_C(1000000000);
     char digits[32] = "";
@@ -397,8 +396,8 @@ static uint64_t option_seconds(struct bz_parse *state, const char *option, const
     uint64_t factor = unit == 's' ? 1 : unit == 'm' ? 60 : unit == 'h' ? hour_seconds : 0;
     if (factor == 0 || !bz_parse_u64(digits, &value) || value == 0 ||
         value > seconds_max / factor) {
-        bz_cli_misuse(state, "--%s takes a whole number with s, m or h, as in 30s, and not '%s'",
-                      option, text);
+        bz_cli_misuse("--%s takes a whole number with s, m or h, as in 30s, and not '%s'", option,
+                      text);
         return 0;
     }
     return value * factor;
@@ -409,7 +408,7 @@ static void store(struct bz_parse *parser, size_t index, char *text) {
     void *member = (char *)parser->targets[index] + option->offset;
     char taker[64];
     if (!option->is_repeatable && option->type != BZ_OPTION_FLAG && parser->is_given[index]) {
-        bz_cli_misuse(parser, "--%s is given twice", option->name);
+        bz_cli_misuse("--%s is given twice", option->name);
     }
     parser->is_given[index] = true;
     switch (option->type) {
@@ -420,22 +419,21 @@ static void store(struct bz_parse *parser, size_t index, char *text) {
         *(const char **)member = text;
         break;
     case BZ_OPTION_NUMBER:
-        *(uint64_t *)member =
-            bz_option_number(parser, option->name, text, option->least, option->most);
+        *(uint64_t *)member = bz_option_number(option->name, text, option->least, option->most);
         break;
     case BZ_OPTION_NUMBER32:
         *(uint32_t *)member =
-            (uint32_t)bz_option_number(parser, option->name, text, option->least, option->most);
+            (uint32_t)bz_option_number(option->name, text, option->least, option->most);
         break;
     case BZ_OPTION_SECONDS:
-        *(uint64_t *)member = option_seconds(parser, option->name, text);
+        *(uint64_t *)member = option_seconds(option->name, text);
         break;
     case BZ_OPTION_WORD:
         snprintf(taker, sizeof taker, "--%s", option->name);
-        *(uint32_t *)member = bz_option_word(parser, taker, option->argument, text);
+        *(uint32_t *)member = bz_option_word(taker, option->argument, text);
         break;
     case BZ_OPTION_PARSED:
-        option->parse(parser, member, option->name, text);
+        option->parse(member, option->name, text);
         break;
     }
 }
@@ -460,8 +458,7 @@ static void check_resume(const struct bz_parse *parser) {
         }
     }
     if (is_resumed && (extra != NULL || parser->argument_count > 0)) {
-        bz_cli_misuse(parser,
-                      "--resume takes what is to be run from its folder: leave out '%s'. It can be "
+        bz_cli_misuse("--resume takes what is to be run from its folder: leave out '%s'. It can be "
                       "combined with %s",
                       extra != NULL ? extra : parser->syntax->arguments[0], others.bytes);
     }
@@ -476,17 +473,17 @@ static void store_words(struct bz_parse *parser) {
         if (given->option != NULL) {
             store(parser, (size_t)(given->option - parser->options), given->value);
         } else if (parser->argument_count == syntax->arguments_max) {
-            bz_cli_misuse(parser, "unexpected argument '%s'", given->value);
+            bz_cli_misuse("unexpected argument '%s'", given->value);
         } else {
             syntax->arguments[parser->argument_count++] = given->value;
         }
     }
     check_resume(parser);
     if (syntax->missing != NULL && parser->argument_count == 0) {
-        bz_cli_misuse(parser, "%s is missing", syntax->missing);
+        bz_cli_misuse("%s is missing", syntax->missing);
     }
     if (syntax->check != NULL) {
-        syntax->check(parser, syntax->target);
+        syntax->check(syntax->target);
     }
 }
 
@@ -504,7 +501,7 @@ static struct bz_given *new_words(int argc, char *const *argv) {
 void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_line *line);
 
 int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
-    struct bz_parse parser = {.name = argv[0], .syntax = syntax};
+    struct bz_parse parser = {.syntax = syntax};
     for (const struct bz_option *option = syntax->options; option != NULL && option->name != NULL;
          option++) {
         add_option(&parser, option, syntax->target);
@@ -530,39 +527,37 @@ int bz_options_parse(const struct bz_syntax *syntax, int argc, char **argv) {
         }
     }
     if (parser.gone != NULL) {
-        bz_gone_refuse(argv[0], parser.gone);
+        bz_gone_refuse(parser.gone);
     }
     if (parser.mistake[0] != '\0') {
-        exit(bz_cli_fail(argv[0], BZ_EXIT_USAGE, "%s ('%s --help' lists them)", parser.mistake,
-                         argv[0]));
+        exit(bz_cli_fail(BZ_EXIT_USAGE, "%s ('%s --help' lists them)", parser.mistake,
+                         bz_cli_prefix));
     }
     answer_help(&parser);
     store_words(&parser);
     free(parser.words);
     int code = BZ_EXIT_OK;
     for (size_t index = 0; code == BZ_EXIT_OK && index < parser.plugin_count; index++) {
-        code = bz_plugins_load(parser.plugins[index], argv[0]);
+        code = bz_plugins_load(parser.plugins[index]);
     }
     return code;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
-                          uint64_t least, uint64_t most) {
+uint64_t bz_option_number(const char *option, const char *text, uint64_t least, uint64_t most) {
     uint64_t value = 0;
     if (!bz_parse_u64(text, &value)) {
-        bz_cli_misuse(state, "--%s takes a whole number of 64 bits, decimal or 0x..., and not '%s'",
+        bz_cli_misuse("--%s takes a whole number of 64 bits, decimal or 0x..., and not '%s'",
                       option, text);
     } else if (value < least || value > most) {
-        bz_cli_misuse(state, "--%s takes %" PRIu64 " to %" PRIu64 ", and not '%s'", option, least,
-                      most, text);
+        bz_cli_misuse("--%s takes %" PRIu64 " to %" PRIu64 ", and not '%s'", option, least, most,
+                      text);
     }
     return value;
 }
 
-uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *words,
-                        const char *text) {
+uint32_t bz_option_word(const char *taker, const char *words, const char *text) {
     const char *names[WORDS_MAX];
     char copy[256];
     struct bz_text list = {0};
@@ -582,7 +577,7 @@ uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *w
                                          : ", ",
                     names[index]);
     }
-    bz_cli_misuse(state, "%s takes %s, and not '%s'%s", taker, list.bytes, text,
+    bz_cli_misuse("%s takes %s, and not '%s'%s", taker, list.bytes, text,
                   bz_cli_hint(text, names, count));
     return 0;
 }

@@ -26,8 +26,6 @@ enum bz_option_type {
     BZ_OPTION_PARSED,   /* parse() stores it */
 };
 
-struct bz_parse; /* a command line that is being read */
-
 struct bz_option {
     const char *name; /* NULL ends a table */
     /* Its name in the help, by which the shell completes it (tools/cli/manual/completion.c): "DIR"
@@ -40,7 +38,7 @@ struct bz_option {
     bool is_stored;       /* --resume reads it from the folder, and refuses it */
     uint64_t least, most; /* of a number */
     char letter;          /* of its short form, "o" for -o; 0: none */
-    void (*parse)(struct bz_parse *state, void *target, const char *name, char *text);
+    void (*parse)(void *target, const char *name, char *text);
 };
 
 /* The use that a command makes of plug-ins decides its options for them. */
@@ -76,11 +74,11 @@ struct bz_syntax {
     size_t arguments_max;
     const char *missing; /* the first argument, if the command needs one: "a trace file" */
     enum bz_plugin_use plugins;
-    const char *memory_help;    /* of --max-memory; NULL: it is the limit for plug-in code alone */
-    struct bz_options *program; /* the options that name a program; NULL: none */
-    bool tries_every_choice;    /* so the program has no --strategy */
-    bool takes_variants;        /* --variant may be given several times */
-    void (*check)(struct bz_parse *state, void *target); /* at the end; NULL: no check */
+    const char *memory_help;     /* of --max-memory; NULL: it is the limit for plug-in code alone */
+    struct bz_options *program;  /* the options that name a program; NULL: none */
+    bool tries_every_choice;     /* so the program has no --strategy */
+    bool takes_variants;         /* --variant may be given several times */
+    void (*check)(void *target); /* at the end; NULL: no check */
 };
 
 /* Reads the command line and loads the plug-ins. A usage error ends the process. An exit code; not
@@ -111,8 +109,7 @@ extern void (*bz_options_show)(const struct bz_syntax *syntax, const struct bz_l
 extern const struct bz_option bz_options_everywhere[];
 
 /* Makes the program of the options. An exit code; not BZ_EXIT_OK after a message on stderr. */
-int bz_options_program(const struct bz_options *options, const char *name,
-                       struct bz_program *program);
+int bz_options_program(const struct bz_options *options, struct bz_program *program);
 
 /* The variants of plug-ins that fit the scenario of the options, up to `most`. Returns how many. */
 size_t bz_options_fitting(const struct bz_options *options, const char **names, size_t most);
@@ -127,13 +124,11 @@ bool bz_options_has_plugins(void);
 const char *bz_options_setting(const struct bz_options *options, const char *name);
 
 /* The value of a numeric option, within limits. A usage error ends the process. */
-uint64_t bz_option_number(struct bz_parse *state, const char *option, const char *text,
-                          uint64_t least, uint64_t most);
+uint64_t bz_option_number(const char *option, const char *text, uint64_t least, uint64_t most);
 
 /* The number of the text among words such as "any|fifo", from 1 on. A usage error ends the process;
  * its message begins with `taker`, "--order". */
-uint32_t bz_option_word(struct bz_parse *state, const char *taker, const char *words,
-                        const char *text);
+uint32_t bz_option_word(const char *taker, const char *words, const char *text);
 
 /* --sizes (sim/program/sizes.h), a word. */
 enum { BZ_OPTION_SIZES_DRAWN = 1, BZ_OPTION_SIZES_DEFAULT = 2 };

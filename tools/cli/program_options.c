@@ -94,12 +94,10 @@ static const char *default_variant(const struct bz_options *options, char *error
     return fitting == 1 ? names[0] : NULL;
 }
 
-int bz_options_program(const struct bz_options *options, const char *name,
-                       struct bz_program *program) {
+int bz_options_program(const struct bz_options *options, struct bz_program *program) {
     char error[BZ_ERROR_BYTES];
     if (options->scenario == NULL) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE,
-                           "a scenario is missing ('%s list scenarios' lists them)",
+        return bz_cli_fail(BZ_EXIT_USAGE, "a scenario is missing ('%s list scenarios' lists them)",
                            bz_caller.program);
     }
     const char *variant =
@@ -114,5 +112,5 @@ int bz_options_program(const struct bz_options *options, const char *name,
             bz_program_set(program, setting, options->settings[index].value, error, sizeof error);
     }
     is_ok = is_ok && bz_program_check(program, error, sizeof error);
-    return is_ok ? BZ_EXIT_OK : bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error);
+    return is_ok ? BZ_EXIT_OK : bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
 }

@@ -84,10 +84,10 @@ const struct bz_gone *bz_gone_find_letter(const char *command, char letter) {
     return gone->command == NULL ? NULL : gone;
 }
 
-void bz_gone_refuse(const char *name, const struct bz_gone *gone) {
+void bz_gone_refuse(const struct bz_gone *gone) {
     const char *option = gone->option;
     const char *value = gone->value;
-    exit(bz_cli_fail(name, BZ_EXIT_USAGE, "'%s%s%s%s' was removed in 0.2: %s",
+    exit(bz_cli_fail(BZ_EXIT_USAGE, "'%s%s%s%s' was removed in 0.2: %s",
                      option != NULL  ? "--"
                      : value == NULL ? gone->command
                                      : "",

@@ -21,6 +21,6 @@ const struct bz_gone *bz_gone_find(const char *command, const char *option, cons
 const struct bz_gone *bz_gone_find_letter(const char *command, char letter);
 
 /* Prints the sentence, and ends the process with BZ_EXIT_USAGE. */
-_Noreturn void bz_gone_refuse(const char *name, const struct bz_gone *gone);
+_Noreturn void bz_gone_refuse(const struct bz_gone *gone);
 
 #endif

@@ -10,7 +10,7 @@ static bool can_be_struck(unsigned op) {
     return op > BZ_OP_NONE && op < BZ_OP_NOTIFY && op != BZ_OP_RELEASE;
 }
 
-static unsigned parse_window(struct bz_parse *state, const char *word) {
+static unsigned parse_window(const char *word) {
     const char *names[BZ_WINDOW_COUNT - 1];
     for (unsigned window = 1; window < BZ_WINDOW_COUNT; window++) {
         names[window - 1] = bz_window_name(window);
@@ -18,12 +18,12 @@ static unsigned parse_window(struct bz_parse *state, const char *word) {
             return window;
         }
     }
-    bz_cli_misuse(state, "--require-window: no window '%s'%s ('%s list windows' lists them)", word,
+    bz_cli_misuse("--require-window: no window '%s'%s ('%s list windows' lists them)", word,
                   bz_cli_hint(word, names, BZ_WINDOW_COUNT - 1), bz_caller.program);
     return BZ_WINDOW_NONE;
 }
 
-static unsigned parse_op(struct bz_parse *state, const char *word) {
+static unsigned parse_op(const char *word) {
     const char *names[BZ_OP_COUNT];
     char list[128] = "";
     size_t count = 0;
@@ -38,17 +38,17 @@ static unsigned parse_op(struct bz_parse *state, const char *word) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count > 1 ? ", " : "",
                  names[count - 1]);
     }
-    bz_cli_misuse(state, "--require-window: no operation '%s' that a cancel can strike in%s (%s)",
-                  word, bz_cli_hint(word, names, count), list);
+    bz_cli_misuse("--require-window: no operation '%s' that a cancel can strike in%s (%s)", word,
+                  bz_cli_hint(word, names, count), list);
     return BZ_OP_NONE;
 }
 
-void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list) {
+void bz_require_window_parse(void *target, const char *option, char *list) {
     uint32_t *required = target;
     (void)option;
     for (char *word; (word = strsep(&list, ",")) != NULL;) {
-        unsigned op = strchr(word, ':') != NULL ? parse_op(state, strsep(&word, ":")) : BZ_OP_NONE;
-        required[op] |= 1u << parse_window(state, word);
+        unsigned op = strchr(word, ':') != NULL ? parse_op(strsep(&word, ":")) : BZ_OP_NONE;
+        required[op] |= 1u << parse_window(word);
     }
 }
 

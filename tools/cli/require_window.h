@@ -9,12 +9,10 @@
 
 #include "sim/native/world.h"
 
-struct bz_parse;
-
 /* Adds "WINDOW" and "OPERATION:WINDOW", separated by commas, to an array of BZ_OP_COUNT: bits 1 <<
  * window, by operation; [BZ_OP_NONE]: any operation. The parser of an option. A usage error ends
  * the process. */
-void bz_require_window_parse(struct bz_parse *state, void *target, const char *option, char *list);
+void bz_require_window_parse(void *target, const char *option, char *list);
 
 /* The required ones that were never hit, "woken" or "acquire:woken": windows first, then pairs by
  * operation. */

@@ -52,17 +52,17 @@ static bool repeats_as_once(struct bz_named_run *run, uint64_t seed, uint64_t di
 }
 
 /* Records the run of the token again and compares the digests. */
-static int load_token(struct bz_named_run *run, const char *command) {
+static int load_token(struct bz_named_run *run) {
     char error[BZ_ERROR_BYTES];
     uint64_t seed;
     uint64_t digest;
     struct bz_replay_report *report = &run->report;
     if (!bz_token_parse(run->input, &bz_cli_catalog, &run->program, &seed, &digest, error,
                         sizeof error)) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     if (!bz_record(&run->program, seed, &run->trace, report)) {
-        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report->lack);
+        return bz_cli_fail(BZ_EXIT_INTERNAL, "%s", report->lack);
     }
     if (run->trace.digest != digest && repeats_as_once(run, seed, digest)) {
         return BZ_EXIT_OK;
@@ -76,90 +76,86 @@ static int load_token(struct bz_named_run *run, const char *command) {
     return BZ_EXIT_OK;
 }
 
-static int read_trace(struct bz_named_run *run, const char *command, const char *variant) {
+static int read_trace(struct bz_named_run *run, const char *variant) {
     char error[BZ_ERROR_BYTES];
     if (!bz_trace_read(&run->trace, run->input, error, sizeof error)) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     struct bz_trace named = run->trace; /* a shallow copy */
     named.variant = variant == NULL ? named.variant : variant;
     if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s: %s", run->input, error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s: %s", run->input, error);
     }
     return BZ_EXIT_OK;
 }
 
-static int load_trace(struct bz_named_run *run, const char *command, const char *variant) {
+static int load_trace(struct bz_named_run *run, const char *variant) {
     char error[BZ_ERROR_BYTES];
-    int code = read_trace(run, command, variant);
+    int code = read_trace(run, variant);
     if (code == BZ_EXIT_OK && variant == NULL &&
         !bz_replay_trace(&run->trace, &run->program, &run->report, error, sizeof error)) {
         bool is_lack = run->report.lack[0] != '\0';
-        return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s: %s",
-                           run->input, error);
+        return bz_cli_fail(is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s: %s", run->input, error);
     }
     return code;
 }
 
-int bz_named_run_open(struct bz_named_run *run, const char *command, const char *input,
-                      const char *variant) {
+int bz_named_run_open(struct bz_named_run *run, const char *input, const char *variant) {
     *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
     bz_trace_init(&run->trace);
     if (run->is_token) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE,
-                           "a trace file is needed here, and '%.64s' is a token", input);
+        return bz_cli_fail(BZ_EXIT_USAGE, "a trace file is needed here, and '%.64s' is a token",
+                           input);
     }
-    return read_trace(run, command, variant);
+    return read_trace(run, variant);
 }
 
-int bz_named_run_load_for(struct bz_named_run *run, const char *command, const char *input,
-                          const char *variant) {
+int bz_named_run_load_for(struct bz_named_run *run, const char *input, const char *variant) {
     *run = (struct bz_named_run){.input = input, .is_token = bz_named_run_is_token(input)};
     bz_trace_init(&run->trace);
     if (!run->is_token) {
-        return load_trace(run, command, variant);
+        return load_trace(run, variant);
     }
-    int code = load_token(run, command);
+    int code = load_token(run);
     if (code == BZ_EXIT_OK && variant != NULL) {
         char error[BZ_ERROR_BYTES];
         struct bz_trace named = run->trace;
         named.variant = variant;
         if (!bz_trace_program(&named, &bz_cli_catalog, &run->program, error, sizeof error)) {
-            return bz_cli_fail(command, BZ_EXIT_USAGE, "%s", error);
+            return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
         }
     }
     return code;
 }
 
-int bz_named_run_load(struct bz_named_run *run, const char *command, const char *input) {
-    return bz_named_run_load_for(run, command, input, NULL);
+int bz_named_run_load(struct bz_named_run *run, const char *input) {
+    return bz_named_run_load_for(run, input, NULL);
 }
 
-int bz_named_run_load_failing(struct bz_named_run *run, const char *command, const char *input) {
+int bz_named_run_load_failing(struct bz_named_run *run, const char *input) {
     const struct bz_replay_report *report = &run->report;
-    int code = bz_named_run_load(run, command, input);
+    int code = bz_named_run_load(run, input);
     if (code != BZ_EXIT_OK) {
         return code;
     }
     if (report->result == BZ_REPLAY_DIVERGED) {
-        return bz_cli_fail(command, BZ_EXIT_DIVERGED,
+        return bz_cli_fail(BZ_EXIT_DIVERGED,
                            "the run does not replay: step %" PRIu32 ", expected %s, got %s",
                            report->step, report->expected, report->got);
     }
     return run->trace.verdict.oracle != NULL
                ? BZ_EXIT_OK
-               : bz_cli_fail(command, BZ_EXIT_USAGE, "the run has no violation");
+               : bz_cli_fail(BZ_EXIT_USAGE, "the run has no violation");
 }
 
-int bz_named_run_replay_leniently(struct bz_named_run *run, const char *command,
-                                  struct bz_trace *record) {
+int bz_named_run_replay_leniently(struct bz_named_run *run, struct bz_trace *record) {
     char error[BZ_ERROR_BYTES];
     if (bz_replay_lenient(&run->trace, &run->program, NULL, record, &run->report, error,
                           sizeof error)) {
         return BZ_EXIT_OK;
     }
     bool is_lack = run->report.lack[0] != '\0';
-    return bz_cli_fail(command, is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
+    return bz_cli_fail(is_lack ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE, "%s", error);
 }
 
 void bz_named_run_fini(struct bz_named_run *run) {
@@ -181,15 +177,14 @@ enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, siz
     return bz_token_cause(&token, text, text_bytes);
 }
 
-const char *bz_named_run_token(const struct bz_named_run *run, const char *command, char *token,
-                               size_t token_bytes) {
+const char *bz_named_run_token(const struct bz_named_run *run, char *token, size_t token_bytes) {
     bool leads_back = true;
     if (!run->is_token) {
         struct bz_trace again;
         struct bz_replay_report report;
         bz_trace_init(&again);
         if (!bz_record(&run->program, run->trace.seed, &again, &report)) {
-            exit(bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", report.lack));
+            exit(bz_cli_fail(BZ_EXIT_INTERNAL, "%s", report.lack));
         }
         leads_back = again.digest == run->trace.digest;
         bz_trace_fini(&again);

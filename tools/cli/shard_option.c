@@ -7,7 +7,7 @@
 #include "sim/judge/record.h"
 #include "tools/cli/cli.h"
 
-void bz_shard_parse(struct bz_parse *state, void *target, const char *option, char *text) {
+void bz_shard_parse(void *target, const char *option, char *text) {
     struct bz_shard *shard = target;
     uint64_t number = 0;
     uint64_t count = 0;
@@ -16,13 +16,13 @@ void bz_shard_parse(struct bz_parse *state, void *target, const char *option, ch
     snprintf(digits, sizeof digits, "%.*s", slash == NULL ? 0 : (int)(slash - text), text);
     if (!bz_parse_u64(digits, &number) || !bz_parse_u64(slash + 1, &count) || count == 0 ||
         count > BZ_SHARDS_MAX) {
-        bz_cli_misuse(state, "--%s takes I/N with N from 1 to %u, and not '%s'", option,
-                      BZ_SHARDS_MAX, text);
+        bz_cli_misuse("--%s takes I/N with N from 1 to %u, and not '%s'", option, BZ_SHARDS_MAX,
+                      text);
     } else if (number == 0) {
-        bz_cli_misuse(state, "--%s %s: shards count from 1: 1/N to N/N", option, text);
+        bz_cli_misuse("--%s %s: shards count from 1: 1/N to N/N", option, text);
     } else if (number > count) {
-        bz_cli_misuse(state, "--%s %s: there is no shard %" PRIu64 " of %" PRIu64, option, text,
-                      number, count);
+        bz_cli_misuse("--%s %s: there is no shard %" PRIu64 " of %" PRIu64, option, text, number,
+                      count);
     }
     *shard = (struct bz_shard){.number = (uint32_t)number, .count = (uint32_t)count};
 }

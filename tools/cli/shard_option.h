@@ -5,11 +5,9 @@
 #include "sim/session/shard.h"
 #include "traces/json.h"
 
-struct bz_parse;
-
 /* Reads I/N into `target`, a struct bz_shard. The parser of an option. A usage error ends the
  * process. */
-void bz_shard_parse(struct bz_parse *state, void *target, const char *option, char *text);
+void bz_shard_parse(void *target, const char *option, char *text);
 
 /* Which runs of the campaign a shard has done, counted from 0: in words, and as the member `shard`
  * of a document. */

@@ -53,11 +53,11 @@ struct adequacy {
 };
 
 /* An option that may be given several times. */
-static void keep(struct bz_parse *state, void *target, const char *name, char *text) {
+static void keep(void *target, const char *name, char *text) {
     struct adequacy *adequacy = target;
     char *word = NULL;
     if (adequacy->repeated_count == WORDS_MAX) {
-        bz_cli_misuse(state, "more than %u options", WORDS_MAX);
+        bz_cli_misuse("more than %u options", WORDS_MAX);
     }
     bz_lack_check(asprintf(&word, "--%s=%s", name, text) < 0 ? NULL : word, "the options");
     adequacy->repeated[adequacy->repeated_count++] = word;
@@ -115,14 +115,14 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check(struct bz_parse *state, void *target) {
+static void check(void *target) {
     const struct adequacy *adequacy = target;
     if (adequacy->build == NULL || strstr(adequacy->build, "{source}") == NULL ||
         strstr(adequacy->build, "{out}") == NULL) {
-        bz_cli_misuse(state, "--build is missing, or lacks {source} or {out}: --build 'cc -shared "
-                             "-fPIC {source} -o {out} $(pkg-config --cflags buzzer-plugin)'");
+        bz_cli_misuse("--build is missing, or lacks {source} or {out}: --build 'cc -shared "
+                      "-fPIC {source} -o {out} $(pkg-config --cflags buzzer-plugin)'");
     } else if (adequacy->is_program && adequacy->is_test) {
-        bz_cli_misuse(state, "--program and --test exclude each other");
+        bz_cli_misuse("--program and --test exclude each other");
     }
 }
 
@@ -150,7 +150,7 @@ static void add_option(const char **words, size_t *count, const struct bz_option
 }
 
 /* Becomes python3. Returns an exit code after a message. */
-static int start(const struct adequacy *adequacy, const char *command) {
+static int start(const struct adequacy *adequacy) {
     const char *words[WORDS_MAX + 2 * WORDS_BEFORE] = {"python3", "-c", starter};
     char program[PATH_MAX] = "";
     size_t count = 3;
@@ -175,7 +175,7 @@ static int start(const struct adequacy *adequacy, const char *command) {
     sigprocmask(SIG_BLOCK, &stopping, NULL);
     bz_watchdog_end(); /* python3 would inherit the timer, and die of it */
     execvp(words[0], (char *const *)(uintptr_t)words);
-    return bz_cli_fail(command, BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
+    return bz_cli_fail(BZ_EXIT_USAGE, "cannot run python3: %s%s", strerror(errno),
                        errno == ENOENT ? "; on Debian and Ubuntu: apt-get install python3-clang"
                                        : "");
 }
@@ -200,5 +200,5 @@ int bz_command_adequacy(int argc, char **argv) {
                "equivalent is killed, or --threshold percent, 2 usage, or the unchanged file does "
                "not build or fails, 4 mutants survive, or none was judged, 5 interrupted."};
     (void)bz_options_parse(&syntax, argc, argv);
-    return start(&adequacy, argv[0]);
+    return start(&adequacy);
 }

@@ -72,7 +72,6 @@ struct campaign {
 struct bench {
     bool is_json;
     uint64_t runs;
-    const char *command;
     int code;
     unsigned repeat;
     struct bz_stack_pool *pool;
@@ -157,44 +156,42 @@ static void begin_switch(struct bench *bench) {
 
 /* --- the entries ------------------------------------------------------------------------------ */
 
-static int run_schedules(struct entry *entry, const char *command, const char *name,
-                         uint64_t count) {
+static int run_schedules(struct entry *entry, const char *name, uint64_t count) {
     for (; count > 0; count--) {
         uint64_t seed = entry->next_seed++;
         enum bz_run_end end = bz_program_run(&entry->program, entry->world, seed);
         if (end == BZ_RUN_NO_RESOURCE) {
-            return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s",
-                               bz_judge_error(entry->world->judge));
+            return bz_cli_fail(BZ_EXIT_INTERNAL, "%s", bz_judge_error(entry->world->judge));
         }
         if (end == BZ_RUN_VIOLATED) {
-            return bz_cli_fail(command, BZ_EXIT_VIOLATION, "%s, seed 0x%" PRIx64 ": %s: %s", name,
-                               seed, bz_judge_violation(entry->world->judge)->oracle,
+            return bz_cli_fail(BZ_EXIT_VIOLATION, "%s, seed 0x%" PRIx64 ": %s: %s", name, seed,
+                               bz_judge_violation(entry->world->judge)->oracle,
                                bz_judge_violation(entry->world->judge)->message);
         }
     }
     return BZ_EXIT_OK;
 }
 
-static int prepare_entry(struct bench *bench, const char *command, size_t index) {
+static int prepare_entry(struct bench *bench, size_t index) {
     struct entry *entry = &bench->entries[index];
     char error[BZ_ERROR_BYTES];
     if (!bz_program_find(&entry->program, &bz_cli_catalog, entries[index].scenario, "buzzer",
                          "random", error, sizeof error) ||
         (entries[index].settings[0] != '\0' &&
          !bz_program_set_list(&entry->program, entries[index].settings, error, sizeof error))) {
-        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s: %s", entries[index].name, error);
+        return bz_cli_fail(BZ_EXIT_INTERNAL, "%s: %s", entries[index].name, error);
     }
     entry->world = bz_lack_check(bz_program_new_world(&entry->program), "a world to run in");
     /* warm-up: the first runs allocate */
-    return run_schedules(entry, command, entries[index].name, bench->runs);
+    return run_schedules(entry, entries[index].name, bench->runs);
 }
 
-static int measure_entry(struct bench *bench, const char *command, size_t index, unsigned repeat) {
+static int measure_entry(struct bench *bench, size_t index, unsigned repeat) {
     struct entry *entry = &bench->entries[index];
     double switch_ns = measure_switch(bench);
     uint64_t steps = bz_judge_stats(entry->world->judge)->steps;
     uint64_t began_ns = bz_thread_cpu_ns();
-    int code = run_schedules(entry, command, entries[index].name, bench->runs);
+    int code = run_schedules(entry, entries[index].name, bench->runs);
     double elapsed_ns = (double)(bz_thread_cpu_ns() - began_ns);
     double step_ns = elapsed_ns / (double)(bz_judge_stats(entry->world->judge)->steps - steps);
     entry->step_ns.values[repeat] = step_ns;
@@ -210,7 +207,7 @@ static void take_repeat(struct bench *bench, double step_ns) {
     struct campaign *campaign = &bench->campaign;
     unsigned repeat = bench->repeat++;
     for (size_t index = 0; index < ENTRY_COUNT && bench->code == BZ_EXIT_OK; index++) {
-        bench->code = measure_entry(bench, bench->command, index, repeat);
+        bench->code = measure_entry(bench, index, repeat);
     }
     campaign->step_ns.values[repeat] = step_ns;
     campaign->ratio.values[repeat] = step_ns / bench->switch_ns.values[repeat];
@@ -240,7 +237,7 @@ static int run_campaign(struct bench *bench) {
     char error[BZ_ERROR_BYTES];
     if (!bz_program_find(program, &bz_cli_catalog, entries[LOOP].scenario, "buzzer", "portfolio",
                          error, sizeof error)) {
-        return bz_cli_fail(bench->command, BZ_EXIT_INTERNAL, CAMPAIGN ": %s", error);
+        return bz_cli_fail(BZ_EXIT_INTERNAL, CAMPAIGN ": %s", error);
     }
     const struct bz_campaign_config config = {.program = program,
                                               .runs = UINT64_MAX,
@@ -248,12 +245,11 @@ static int run_campaign(struct bench *bench) {
                                               .poll = look_at_campaign,
                                               .context = bench};
     if (!bz_campaign_run(&config, &result)) {
-        return bz_cli_fail(bench->command, BZ_EXIT_INTERNAL, CAMPAIGN ": %s", result.lack);
+        return bz_cli_fail(BZ_EXIT_INTERNAL, CAMPAIGN ": %s", result.lack);
     }
     if (result.violations > 0) {
-        return bz_cli_fail(bench->command, BZ_EXIT_VIOLATION,
-                           CAMPAIGN ", seed 0x%" PRIx64 ": %s: %s", result.findings[0].seed,
-                           result.findings[0].violation.oracle,
+        return bz_cli_fail(BZ_EXIT_VIOLATION, CAMPAIGN ", seed 0x%" PRIx64 ": %s: %s",
+                           result.findings[0].seed, result.findings[0].violation.oracle,
                            result.findings[0].violation.message);
     }
     return bench->code;
@@ -262,7 +258,7 @@ static int run_campaign(struct bench *bench) {
 static int measure(struct bench *bench) {
     int code = BZ_EXIT_OK;
     for (size_t index = 0; index < ENTRY_COUNT && code == BZ_EXIT_OK; index++) {
-        code = prepare_entry(bench, bench->command, index);
+        code = prepare_entry(bench, index);
     }
     return code == BZ_EXIT_OK ? run_campaign(bench) : code;
 }
@@ -345,7 +341,6 @@ int bz_command_bench(int argc, char **argv) {
     (void)bz_options_parse(&syntax, argc, argv);
     bz_thread_pin();
     begin_switch(&bench);
-    bench.command = argv[0];
     int code = measure(&bench);
     if (code == BZ_EXIT_OK && bench.is_json) {
         print_json(&bench);

@@ -68,7 +68,6 @@ struct check {
 };
 
 struct check_plugin {
-    const char *name;
     const char *file[2];
     uint64_t runs; /* schedules of each scenario and order */
     uint32_t jobs;
@@ -205,7 +204,7 @@ static int run_session(struct pass *pass, const struct bz_job *job) {
     config.poll = poll_session;
     config.context = pass->command;
     if (!bz_campaign_run(&config, &result)) {
-        return bz_cli_fail(pass->command->name, BZ_EXIT_INTERNAL, "%s", result.lack);
+        return bz_cli_fail(BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     check->is_interrupted |= result.is_interrupted;
     check->schedules += result.runs;
@@ -305,7 +304,7 @@ static int try_claims(struct check_plugin *command, struct check *check) {
 
 /* --- leaks ------------------------------------------------------------------------------------ */
 
-static int find_leaks(const struct check_plugin *command, struct check *check) {
+static int find_leaks(struct check *check) {
     struct bz_leaks leaks = {.variant = check->variant, .primitive = check->primitive};
     struct bz_death death;
     enum bz_child_state state = bz_leaks_count(&leaks, &death);
@@ -315,8 +314,7 @@ static int find_leaks(const struct check_plugin *command, struct check *check) {
         *fault = (struct fault){.topic = TOPIC_LEAKS, .sessions = 1};
         memcpy(fault->message, leaks.messages[index], sizeof fault->message);
     }
-    return state == BZ_CHILD_LACKS ? bz_cli_fail(command->name, BZ_EXIT_INTERNAL, "%s", death.how)
-                                   : BZ_EXIT_OK;
+    return state == BZ_CHILD_LACKS ? bz_cli_fail(BZ_EXIT_INTERNAL, "%s", death.how) : BZ_EXIT_OK;
 }
 
 /* --- the checks ------------------------------------------------------------------------------- */
@@ -344,7 +342,7 @@ static int run_check(struct check_plugin *command, struct check *check) {
         code = try_without(command, check, (enum shown)shown);
     }
     code = code == BZ_EXIT_OK && !check->is_interrupted ? try_claims(command, check) : code;
-    return code == BZ_EXIT_OK && !check->is_interrupted ? find_leaks(command, check) : code;
+    return code == BZ_EXIT_OK && !check->is_interrupted ? find_leaks(check) : code;
 }
 
 static int run_all(struct check_plugin *command) {
@@ -563,7 +561,7 @@ static void print_json(const struct check_plugin *command, int code) {
 
 int bz_command_check_plugin(int argc, char **argv) {
     static struct check_plugin command;
-    command = (struct check_plugin){.name = argv[0], .runs = 1000, .jobs = 1};
+    command = (struct check_plugin){.runs = 1000, .jobs = 1};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &command,
@@ -576,13 +574,13 @@ int bz_command_check_plugin(int argc, char **argv) {
                "nothing does, 1 something does, 2 usage, 4 no operation ever waited, 5 "
                "interrupted."};
     int code = bz_options_parse(&syntax, argc, argv);
-    code = code == BZ_EXIT_OK ? bz_plugins_load(command.file[0], command.name) : code;
+    code = code == BZ_EXIT_OK ? bz_plugins_load(command.file[0]) : code;
     if (code != BZ_EXIT_OK) {
         return code;
     }
     collect(&command);
     if (command.check_count == 0) {
-        return bz_cli_fail(command.name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "'%.512s' has no variants to check; 'buzzer run' runs its scenarios",
                            command.file[0]);
     }

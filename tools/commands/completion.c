@@ -26,7 +26,7 @@ int bz_command_completion(int argc, char **argv) {
     }
     (void)bz_options_parse(&syntax, argc, argv);
     if (what == NULL || strcmp(what, "bash") != 0) {
-        return bz_cli_fail(argv[0], BZ_EXIT_USAGE, "%s%.32s%s: give 'bash'",
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s%.32s%s: give 'bash'",
                            what == NULL ? "the shell is missing" : "nothing for the shell '",
                            what == NULL ? "" : what, what == NULL ? "" : "'");
     }

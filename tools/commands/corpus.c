@@ -22,7 +22,6 @@
 enum expect { EXPECT_RECORD = 0, EXPECT_PASS = 1, EXPECT_FAIL = 2 };
 
 struct corpus {
-    const char *name;
     const char *folder;
     const char *variant_name;
     const struct bz_variant *variant; /* to carry the schedules over to; NULL: the recorded one */
@@ -120,7 +119,7 @@ static struct bz_case *note(struct corpus *corpus, const char *file, enum bz_cas
 static void note_unreadable(struct corpus *corpus, const char *file, const char *error) {
     struct bz_text line = {0};
     corpus->unreadable++;
-    bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
+    bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     if (corpus->is_json) {
         struct bz_json *item = bz_json_append_object(corpus->results);
         bz_json_add_string(item, "file", file);
@@ -209,7 +208,7 @@ static void carry_trace(struct corpus *corpus, const char *file, const char *pat
     snprintf(message, sizeof message, "%s: %s", path, carry.message);
     if (carry.result == BZ_CARRY_LACKS) {
         corpus->is_out = true;
-        bz_cli_fail(corpus->name, BZ_EXIT_INTERNAL, "%s", message);
+        bz_cli_fail(BZ_EXIT_INTERNAL, "%s", message);
     } else if (carry.result == BZ_CARRY_REFUSED) {
         note_unreadable(corpus, file, message);
     } else {
@@ -238,7 +237,7 @@ static void replay_trace(struct corpus *corpus, const char *file, const char *pa
         snprintf(message, sizeof message, "%s: %s", path, error);
         corpus->is_out = report.lack[0] != '\0';
         if (corpus->is_out) {
-            bz_cli_fail(corpus->name, BZ_EXIT_INTERNAL, "%s", message);
+            bz_cli_fail(BZ_EXIT_INTERNAL, "%s", message);
         } else {
             note_unreadable(corpus, file, message);
         }
@@ -326,12 +325,12 @@ static int exit_code_of(const struct corpus *corpus, uint64_t total) {
         return BZ_EXIT_INTERRUPTED;
     }
     if (total > 0 && corpus->carried[BZ_CARRY_NOT_APPLICABLE] == total) {
-        return bz_cli_fail(corpus->name, BZ_EXIT_UNPROVED,
-                           "nothing was proved: no trace of '%s' is applicable", corpus->folder);
+        return bz_cli_fail(BZ_EXIT_UNPROVED, "nothing was proved: no trace of '%s' is applicable",
+                           corpus->folder);
     }
     if (total > 0 && corpus->of_plugins == 0 && bz_options_has_plugins()) {
         return bz_cli_fail(
-            corpus->name, BZ_EXIT_UNPROVED,
+            BZ_EXIT_UNPROVED,
             "the plug-in is not tested: no trace of '%s' uses a variant of this plug-in",
             corpus->folder);
     }
@@ -386,7 +385,7 @@ static int choose_variant(struct corpus *corpus) {
         struct bz_program program;
         (void)bz_program_find(&program, &bz_cli_catalog, bz_cli_catalog.scenarios[0]->name,
                               corpus->variant_name, NULL, error, sizeof error);
-        return bz_cli_fail(corpus->name, BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     corpus->expect = corpus->expect == EXPECT_RECORD ? EXPECT_PASS : corpus->expect;
     return BZ_EXIT_OK;
@@ -415,12 +414,12 @@ static int run_corpus(struct corpus *corpus) {
     struct dirent **entries;
     int count = bz_carry_list(corpus->folder, &entries);
     if (count < 0) {
-        return bz_cli_fail(corpus->name, bz_cli_exit_of_errno(errno),
-                           "cannot read the folder '%s': %s", corpus->folder, strerror(errno));
+        return bz_cli_fail(bz_cli_exit_of_errno(errno), "cannot read the folder '%s': %s",
+                           corpus->folder, strerror(errno));
     }
     if (count == 0 && !corpus->allows_empty) {
         free(entries);
-        return bz_cli_fail(corpus->name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "no *.json in '%s': nothing was replayed (--allow-empty accepts that)",
                            corpus->folder);
     }
@@ -439,7 +438,7 @@ static int run_corpus(struct corpus *corpus) {
 }
 
 int bz_command_corpus(int argc, char **argv) {
-    struct corpus corpus = {.name = argv[0]};
+    struct corpus corpus = {.folder = NULL};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &corpus,
@@ -458,7 +457,7 @@ int bz_command_corpus(int argc, char **argv) {
         corpus.folder = default_folder(folder, sizeof folder);
     }
     corpus.ci.has_json = corpus.is_json;
-    code = bz_ci_begin(&corpus.ci, argv[0], code, corpus.folder, "all traces");
+    code = bz_ci_begin(&corpus.ci, code, corpus.folder, "all traces");
     code = code == BZ_EXIT_OK ? choose_variant(&corpus) : code;
     if (code != BZ_EXIT_OK) {
         return code;

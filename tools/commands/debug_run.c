@@ -93,7 +93,7 @@ static bool before_step(void *context, struct bz_world *world, uint32_t step) {
     return true;
 }
 
-int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t stop_step) {
+int bz_debug_once(const struct bz_named_run *run, uint64_t stop_step) {
     const struct bz_world_watch watch = {.before_step = before_step};
     struct bz_trace record;
     struct bz_replay_report report;
@@ -115,7 +115,7 @@ int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t sto
                : report.end == BZ_RUN_PASSED ? "pass"
                                              : "cut short by its step limit");
     }
-    int code = !is_ok ? bz_cli_fail(name, BZ_EXIT_USAGE, "%s", error)
+    int code = !is_ok ? bz_cli_fail(BZ_EXIT_USAGE, "%s", error)
                       : (verdict.oracle != NULL ? BZ_EXIT_VIOLATION : BZ_EXIT_OK);
     bz_trace_fini(&record);
     return code;
@@ -137,11 +137,11 @@ static void remove_scratch(const struct scratch *scratch) {
     rmdir(scratch->folder);
 }
 
-static int make_scratch(const char *name, const struct bz_named_run *run, struct scratch *scratch) {
+static int make_scratch(const struct bz_named_run *run, struct scratch *scratch) {
     char error[BZ_TRACE_ERROR_BYTES] = "";
     *scratch = (struct scratch){.folder = "/tmp/buzzer-gdb-XXXXXX"};
     if (mkdtemp(scratch->folder) == NULL) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot create a folder in /tmp: %s",
+        return bz_cli_fail(BZ_EXIT_USAGE, "--gdb: cannot create a folder in /tmp: %s",
                            strerror(errno));
     }
     const char *text = bz_gdb_scripts[0].text;
@@ -156,11 +156,11 @@ static int make_scratch(const char *name, const struct bz_named_run *run, struct
         return BZ_EXIT_OK;
     }
     remove_scratch(scratch);
-    return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: %s", error);
+    return bz_cli_fail(BZ_EXIT_USAGE, "--gdb: %s", error);
 }
 
 /* Ctrl-C is for gdb and for the program in it. */
-static int run_gdb(const char *name, char *const *arguments) {
+static int run_gdb(char *const *arguments) {
     posix_spawnattr_t attributes;
     sigset_t heeded;
     pid_t child;
@@ -178,13 +178,12 @@ static int run_gdb(const char *name, char *const *arguments) {
     posix_spawnattr_destroy(&attributes);
     return number == 0
                ? BZ_EXIT_OK
-               : bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot run gdb: %s%s", strerror(number),
+               : bz_cli_fail(BZ_EXIT_USAGE, "--gdb: cannot run gdb: %s%s", strerror(number),
                              number == ENOENT ? "; the package is called gdb: apt-get install gdb"
                                               : "");
 }
 
-int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *variant,
-                 uint64_t stop_step) {
+int bz_debug_gdb(const struct bz_named_run *run, const char *variant, uint64_t stop_step) {
     static char program[PATH_MAX];
     struct scratch scratch;
     char step[24];
@@ -192,10 +191,9 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
     uint32_t file_count = bz_plugins_files(run->program.scenario, run->program.variant, files);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0) {
-        return bz_cli_fail(name, BZ_EXIT_USAGE, "--gdb: cannot find this program: %s",
-                           strerror(errno));
+        return bz_cli_fail(BZ_EXIT_USAGE, "--gdb: cannot find this program: %s", strerror(errno));
     }
-    int code = make_scratch(name, run, &scratch);
+    int code = make_scratch(run, &scratch);
     if (code != BZ_EXIT_OK) {
         return code;
     }
@@ -214,7 +212,7 @@ int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *v
     }
     arguments[count++] = "--";
     arguments[count++] = run->is_token ? scratch.trace : run->input;
-    code = run_gdb(name, (char *const *)(uintptr_t)arguments);
+    code = run_gdb((char *const *)(uintptr_t)arguments);
     remove_scratch(&scratch);
     return code;
 }

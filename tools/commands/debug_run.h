@@ -12,12 +12,11 @@
 
 /* Makes the run of the trace in this process, whatever its variant is, and stops before `stop_step`
  * (0: before the set-up). Prints how it ended. An exit code. */
-int bz_debug_once(const char *name, const struct bz_named_run *run, uint64_t stop_step);
+int bz_debug_once(const struct bz_named_run *run, uint64_t stop_step);
 
 /* Runs gdb on it. `run` was loaded for `variant` (NULL: the recorded one), and `verdict` is that of
  * its replay. BZ_EXIT_OK when gdb has ended, whatever was done there. */
-int bz_debug_gdb(const char *name, const struct bz_named_run *run, const char *variant,
-                 uint64_t stop_step);
+int bz_debug_gdb(const struct bz_named_run *run, const char *variant, uint64_t stop_step);
 
 /* Where gdb stops. tools/gdb/ has the commands that it gets. */
 void bz_debug_step(uint32_t step);

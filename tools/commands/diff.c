@@ -20,7 +20,6 @@
 #define EVENT_TEXT_BYTES 512u
 
 struct diff {
-    const char *name; /* for messages */
     const char *inputs[2];
     const char *variant;
     bool is_all;
@@ -43,14 +42,14 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     const struct diff *diff = target;
     if (diff->inputs[1] == NULL && diff->variant == NULL) {
-        bz_cli_misuse(state, "a second trace or token is missing, or --variant V");
+        bz_cli_misuse("a second trace or token is missing, or --variant V");
     } else if (diff->inputs[1] != NULL && diff->variant != NULL) {
-        bz_cli_misuse(state, "--variant compares one run with itself; give one trace or token");
+        bz_cli_misuse("--variant compares one run with itself; give one trace or token");
     } else if (diff->is_json && diff->is_all) {
-        bz_cli_misuse(state, "--json contradicts --all; give one of them");
+        bz_cli_misuse("--json contradicts --all; give one of them");
     }
 }
 
@@ -58,26 +57,24 @@ static void check_options(struct bz_parse *state, void *target) {
 
 static int load_leniently(struct diff *diff) {
     struct bz_named_run *run = &diff->runs[1];
-    int code = bz_named_run_load_for(run, diff->name, diff->inputs[0], diff->variant);
+    int code = bz_named_run_load_for(run, diff->inputs[0], diff->variant);
     diff->traces[1] = &diff->record;
-    return code == BZ_EXIT_OK ? bz_named_run_replay_leniently(run, diff->name, &diff->record)
-                              : code;
+    return code == BZ_EXIT_OK ? bz_named_run_replay_leniently(run, &diff->record) : code;
 }
 
 /* A file that does not replay is compared as it is; a token that does not is another run. */
 static int load_one(struct diff *diff, unsigned side) {
     struct bz_named_run *run = &diff->runs[side];
-    int code = bz_named_run_load(run, diff->name, diff->inputs[side]);
+    int code = bz_named_run_load(run, diff->inputs[side]);
     if (code != BZ_EXIT_OK || run->report.result == BZ_REPLAY_MATCHED) {
         return code;
     }
     if (run->is_token) {
-        return bz_cli_fail(diff->name, BZ_EXIT_USAGE,
-                           "%s: its run has %s, so the program has changed since",
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s: its run has %s, so the program has changed since",
                            diff->inputs[side], run->report.got);
     }
     fprintf(stderr, "%s: note: %s does not replay with this program; compared as it was recorded\n",
-            diff->name, diff->inputs[side]);
+            bz_cli_prefix, diff->inputs[side]);
     return BZ_EXIT_OK;
 }
 
@@ -435,7 +432,7 @@ static int compare(struct diff *diff) {
 }
 
 int bz_command_diff(int argc, char **argv) {
-    struct diff diff = {.name = argv[0]};
+    struct diff diff = {.is_all = false};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &diff,

@@ -4,7 +4,6 @@
 #include "tools/story/explanation.h"
 
 struct explain {
-    const char *name;
     const char *input;
     bool is_json;
 };
@@ -15,7 +14,7 @@ static const struct bz_option options[] = {
 };
 
 int bz_command_explain(int argc, char **argv) {
-    struct explain explain = {.name = argv[0]};
+    struct explain explain = {.input = NULL};
     static struct bz_named_run run;
     static struct bz_explanation explanation;
     const struct bz_syntax syntax = {
@@ -35,9 +34,9 @@ int bz_command_explain(int argc, char **argv) {
         return code;
     }
     bz_interrupt_catch();
-    code = bz_named_run_load_failing(&run, explain.name, explain.input);
+    code = bz_named_run_load_failing(&run, explain.input);
     if (code == BZ_EXIT_OK) {
-        code = bz_explanation_make(&explanation, explain.name, &run);
+        code = bz_explanation_make(&explanation, &run);
         if (code == BZ_EXIT_OK && explain.is_json) {
             bz_explanation_print_json(&explanation, code);
         } else if (code == BZ_EXIT_OK) {

@@ -27,7 +27,6 @@
 #define REDUCTIONS_DEFAULT UINT32_MAX /* not given; not the same as all, given */
 
 struct explore {
-    const char *name; /* for messages */
     struct bz_options options;
     struct bz_explore_config config;
     const char *out;
@@ -47,7 +46,7 @@ struct explore {
     struct bz_findings_output output;
 };
 
-static uint32_t parse_reduction(struct bz_parse *state, const char *word) {
+static uint32_t parse_reduction(const char *word) {
     const char *names[BZ_REDUCE_COUNT];
     for (unsigned index = 0; index < BZ_REDUCE_COUNT; index++) {
         names[index] = bz_reduction_name(index);
@@ -55,13 +54,12 @@ static uint32_t parse_reduction(struct bz_parse *state, const char *word) {
             return 1u << index;
         }
     }
-    bz_cli_misuse(state,
-                  "--reduce: no reduction '%s'%s (snapshots, states, queue, symmetry, yields)",
+    bz_cli_misuse("--reduce: no reduction '%s'%s (snapshots, states, queue, symmetry, yields)",
                   word, bz_cli_hint(word, names, BZ_REDUCE_COUNT));
     return 0;
 }
 
-static void parse_reductions(struct bz_parse *state, void *target, const char *option, char *text) {
+static void parse_reductions(void *target, const char *option, char *text) {
     struct explore *explore = target;
     (void)option;
     explore->config.reductions = 0;
@@ -70,7 +68,7 @@ static void parse_reductions(struct bz_parse *state, void *target, const char *o
         return;
     }
     for (const char *word; (word = strsep(&text, ",")) != NULL;) {
-        explore->config.reductions |= parse_reduction(state, word);
+        explore->config.reductions |= parse_reduction(word);
     }
     uint32_t above = explore->config.reductions & ~BZ_REDUCE_SNAPSHOTS;
     uint32_t needs = above & ~BZ_REDUCE_STATES ? BZ_REDUCE_SNAPSHOTS | BZ_REDUCE_STATES
@@ -78,15 +76,14 @@ static void parse_reductions(struct bz_parse *state, void *target, const char *o
                                                : 0;
     needs |= above & BZ_REDUCE_SYMMETRY ? BZ_REDUCE_QUEUE : 0;
     if ((needs & ~explore->config.reductions) != 0) {
-        bz_cli_misuse(state, "--reduce: symmetry needs queue; queue and yields need states; and "
-                             "states needs snapshots");
+        bz_cli_misuse("--reduce: symmetry needs queue; queue and yields need states; and "
+                      "states needs snapshots");
     }
 }
 
 /* Also where the program is begun again, before a plug-in is loaded. */
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     struct explore *explore = target;
-    (void)state;
     explore->has_fixed_addresses = (explore->out != NULL || explore->resume != NULL) &&
                                    bz_fixed_addresses(explore->command_line);
 }
@@ -132,7 +129,7 @@ static bool poll(void *context, const struct bz_explore_progress *progress) {
 static void note_proved(struct explore *explore, const struct bz_explore_result *so_far) {
     snprintf(explore->so_far, sizeof explore->so_far,
              "proved so far: no schedule with at most %u deviations fails", so_far->rounds - 1);
-    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
+    bz_cli_set_lack(BZ_EXIT_INTERRUPTED, explore->so_far);
 }
 
 static void on_round(void *context, const struct bz_explore_result *so_far, bool is_sweep) {
@@ -146,9 +143,8 @@ static void on_round(void *context, const struct bz_explore_result *so_far, bool
 }
 
 static void on_outside_state(void *context) {
-    const struct explore *explore = context;
-    bz_cli_note(explore->name,
-                "the variant keeps state outside of the simulation's memory (malloc, static "
+    (void)context;
+    bz_cli_note("the variant keeps state outside of the simulation's memory (malloc, static "
                 "variables), which snapshots do not have; searching without them, which is "
                 "much slower");
 }
@@ -180,10 +176,10 @@ static void on_finding(void *context, uint32_t place, const struct bz_explore_fi
     struct bz_finding found;
     snprintf(explore->so_far, sizeof explore->so_far, "found: %s: %.100s",
              finding->violation.oracle, finding->violation.message);
-    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, explore->so_far);
+    bz_cli_set_lack(BZ_EXIT_INTERRUPTED, explore->so_far);
     if (!finding->has_answers) {
         note_code(explore,
-                  bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                  bz_cli_fail(BZ_EXIT_INTERNAL,
                               "%s was violated, on a schedule with more than %u choices other than "
                               "the default, which cannot be recorded: %s",
                               finding->violation.oracle, BZ_ANSWERS_ENTRIES_MAX,
@@ -198,11 +194,11 @@ static void on_finding(void *context, uint32_t place, const struct bz_explore_fi
         is_repeated = bz_explore_repeat(program, &other, &repeat, &found);
     }
     if (is_lack) {
-        note_code(explore, bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s: %s",
-                                       explore->so_far, found.violation.message));
+        note_code(explore, bz_cli_fail(BZ_EXIT_INTERRUPTED, "%s: %s", explore->so_far,
+                                       found.violation.message));
     } else if (!is_repeated) {
         note_code(explore,
-                  bz_cli_fail(explore->name, BZ_EXIT_INTERNAL,
+                  bz_cli_fail(BZ_EXIT_INTERNAL,
                               "%s was violated, but an ordinary run does not repeat it: %s",
                               finding->violation.oracle, finding->violation.message));
     } else {
@@ -247,7 +243,7 @@ static void keep(void *context, const struct bz_search *search) {
     explore->checkpoint.spent_ms = bz_work_file_spent_ms(&explore->file);
     if (!bz_work_file_write(&explore->file, write_content, &writing, error, sizeof error) &&
         error[0] != '\0') {
-        bz_cli_fail(explore->name, BZ_EXIT_USAGE, "%s", error);
+        bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
 }
 
@@ -260,7 +256,7 @@ static void on_begun_again(void *context, const char *why, bool is_sweep) {
     if (bz_work_file_set_aside(&explore->file)) {
         bz_text_add(&note, "; the checkpoint also stays as %s" BZ_WORK_ASIDE, explore->file.path);
     }
-    bz_cli_note(explore->name, note.bytes);
+    bz_cli_note(note.bytes);
     bz_text_fini(&note);
 }
 
@@ -287,7 +283,7 @@ static void begin_where_it_was(struct explore *explore) {
                 so_far->transitions_total + so_far->transitions,
                 explore->so_far[0] == '\0' ? NOTHING_PROVED : explore->so_far);
     if (!explore->is_quiet) {
-        bz_cli_note(explore->name, note.bytes);
+        bz_cli_note(note.bytes);
     }
     bz_text_fini(&note);
 }
@@ -326,22 +322,21 @@ static int prepare(struct explore *explore, struct bz_program *program) {
         explore->config.states_max = BZ_EXPLORE_STATES_MAX_DEFAULT;
     }
     if (bz_options_setting(&explore->options, "strategy") != NULL) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
-                           "--strategy does not apply: explore tries every choice");
+        return bz_cli_fail(BZ_EXIT_USAGE, "--strategy does not apply: explore tries every choice");
     }
-    int code = bz_options_program(&explore->options, explore->name, program);
+    int code = bz_options_program(&explore->options, program);
     char error[BZ_ERROR_BYTES];
     if (code == BZ_EXIT_OK && explore->out != NULL &&
         !bz_folder_prepare(explore->out, error, sizeof error)) {
-        code = bz_cli_fail(explore->name, BZ_EXIT_USAGE, "%s", error);
+        code = bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     if (code != BZ_EXIT_OK || explore->out == NULL) {
         return code;
     }
     if (!explore->has_fixed_addresses) {
-        bz_cli_note(explore->name, "the system does not let a program switch off the randomization "
-                                   "of addresses (personality), so this search cannot be continued "
-                                   "later: it leaves no checkpoint");
+        bz_cli_note("the system does not let a program switch off the randomization "
+                    "of addresses (personality), so this search cannot be continued "
+                    "later: it leaves no checkpoint");
         return BZ_EXIT_OK;
     }
     const struct bz_explore_config *config = &explore->config;
@@ -364,20 +359,20 @@ static int open_checkpoint(struct explore *explore) {
     const char *files[BZ_EXPLORE_PLUGINS_MAX];
     uint32_t count;
     if (!bz_work_file_find(&explore->file, explore->resume, error, sizeof error)) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     FILE *content = bz_work_file_open(&explore->file, error, sizeof error);
     if (content == NULL ||
         !bz_explore_checkpoint_open(&explore->checkpoint, content, &bz_cli_catalog,
                                     explore->file.path, error, sizeof error)) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "--resume: %s", error);
     }
     const struct bz_program *program = &explore->checkpoint.program;
     count = bz_plugins_files(program->scenario, program->variant, files);
     if (!bz_explore_checkpoint_check_code(&explore->checkpoint, files, count, explore->file.path,
                                           error, sizeof error)) {
         bz_explore_checkpoint_close(&explore->checkpoint);
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "--resume: %s", error);
     }
     return BZ_EXIT_OK;
 }
@@ -387,7 +382,7 @@ static int resume(struct explore *explore, struct bz_program *program) {
     struct bz_explore_config *config = &explore->config;
     struct bz_explore_checkpoint *from = &explore->checkpoint;
     if (!explore->has_fixed_addresses) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "--resume: the system does not let a program switch off the "
                            "randomization of addresses (personality), and states depend on them");
     }
@@ -436,7 +431,7 @@ static bool run_search(const struct explore *explore, struct bz_explore_result *
         search(&searching);
     }
     if (!searching.is_ok) {
-        bz_cli_fail(explore->name, BZ_EXIT_INTERRUPTED, "%s", result->lack);
+        bz_cli_fail(BZ_EXIT_INTERRUPTED, "%s", result->lack);
     }
     return searching.is_ok;
 }
@@ -476,10 +471,10 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     explore->findings = &findings;
     findings.limits = explore->search;
     findings.folder = explore->out;
-    explore->output = (struct bz_findings_output){
-        .name = explore->name, .is_quiet = explore->is_quiet, .lack_code = BZ_EXIT_INTERRUPTED};
+    explore->output = (struct bz_findings_output){.is_quiet = explore->is_quiet,
+                                                  .lack_code = BZ_EXIT_INTERRUPTED};
     bz_findings_output_begin(&explore->output, &findings);
-    bz_cli_set_lack(explore->name, BZ_EXIT_INTERRUPTED, "nothing is proved");
+    bz_cli_set_lack(BZ_EXIT_INTERRUPTED, "nothing is proved");
     bz_interrupt_catch();
     struct bz_explore_report report = {
         .program = program, .config = &explore->config, .result = &result, .findings = &findings};
@@ -493,13 +488,12 @@ static int search_and_report(struct explore *explore, const struct bz_program *p
     bool is_ok = run_search(explore, &result);
     report.seconds = bz_progress_end(&explore->progress);
     if (result.end == BZ_EXPLORE_LOST) {
-        return bz_cli_fail(explore->name, BZ_EXIT_USAGE, "--resume: %s: %s", explore->file.path,
-                           result.lack);
+        return bz_cli_fail(BZ_EXIT_USAGE, "--resume: %s: %s", explore->file.path, result.lack);
     }
     report.seconds += (double)explore->file.before_ms / 1000;
     report.exit_code = finish(explore, &report, is_ok);
     report_all(explore, &report);
-    bz_explore_report_warn(explore->name, &report);
+    bz_explore_report_warn(&report);
     (void)fflush(stdout);
     finish_file(explore, is_over(&result, is_ok));
     bz_findings_truncate(&findings, 0);
@@ -519,8 +513,7 @@ static char **words_of(int argc, char **argv) {
 
 int bz_command_explore(int argc, char **argv) {
     static struct explore explore;
-    explore = (struct explore){.name = argv[0],
-                               .file.kind = BZ_EXPLORE_CHECKPOINT_KIND,
+    explore = (struct explore){.file.kind = BZ_EXPLORE_CHECKPOINT_KIND,
                                .command_line = words_of(argc, argv),
                                .config = {.delays_max = BZ_EXPLORE_UNBOUNDED,
                                           .reductions = REDUCTIONS_DEFAULT,
@@ -548,8 +541,7 @@ int bz_command_explore(int argc, char **argv) {
                "5 interrupted, or a limit was reached before the search was complete."};
     int code = bz_options_parse(&syntax, argc, argv);
     explore.ci.has_json = explore.is_json;
-    code =
-        bz_ci_begin(&explore.ci, argv[0], code, explore.options.scenario, explore.options.variant);
+    code = bz_ci_begin(&explore.ci, code, explore.options.scenario, explore.options.variant);
     code = code == BZ_EXIT_OK ? begin(&explore, &program) : code;
     code = code == BZ_EXIT_OK ? bz_cases_name(&explore.ci, &program, false) : code;
     return code == BZ_EXIT_OK ? search_and_report(&explore, &program) : code;

@@ -23,17 +23,16 @@ struct command {
     uint32_t sizes; /* BZ_OPTION_SIZES_...; 0: not given */
     bool is_json;
     bool is_quiet;
-    const char *name; /* for messages */
     struct bz_findings_output output;
     struct bz_progress progress;
     struct bz_fuzz fuzz;
 };
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     const struct command *command = target;
     if (command->resume == NULL && command->out == NULL) {
-        bz_cli_misuse(state, "a folder is missing: --out DIR starts a campaign, --resume DIR "
-                             "continues one");
+        bz_cli_misuse("a folder is missing: --out DIR starts a campaign, --resume DIR "
+                      "continues one");
     }
 }
 
@@ -67,7 +66,7 @@ static int add_target(struct command *command, const char *variant, size_t *fitt
         return BZ_EXIT_OK;
     }
     names->variant = variant;
-    int code = bz_options_program(names, command->name, &program);
+    int code = bz_options_program(names, &program);
     *fitting += code == BZ_EXIT_OK;
     return code == BZ_EXIT_OK && bz_fuzz_target_of(&command->fuzz, &program) == NULL ? BZ_EXIT_USAGE
                                                                                      : code;
@@ -90,7 +89,7 @@ static int add_scenario(struct command *command, const char *scenario) {
         variants = fitting;
     }
     if (count == 0) { /* finds the default, or says why there is none */
-        code = bz_options_program(names, command->name, &program);
+        code = bz_options_program(names, &program);
         return code == BZ_EXIT_OK ? add_target(command, program.variant->name, &added) : code;
     }
     for (size_t index = 0; code == BZ_EXIT_OK && index < count; index++) {
@@ -98,7 +97,7 @@ static int add_scenario(struct command *command, const char *scenario) {
     }
     return code != BZ_EXIT_OK || added > 0
                ? code
-               : bz_cli_fail(command->name, BZ_EXIT_USAGE,
+               : bz_cli_fail(BZ_EXIT_USAGE,
                              "no --variant offers a primitive that scenario '%s' can use ('%s list "
                              "variants' and '%s list scenarios' show which)",
                              scenario, bz_caller.program, bz_caller.program);
@@ -113,7 +112,7 @@ static int check_variants(const struct command *command) {
             is_used |= strcmp(command->fuzz.targets[target]->program.variant->name, name) == 0;
         }
         if (!is_used) {
-            return bz_cli_fail(command->name, BZ_EXIT_USAGE,
+            return bz_cli_fail(BZ_EXIT_USAGE,
                                "variant '%s' fits none of the scenarios ('%s list variants' shows "
                                "what it offers)",
                                name, bz_caller.program);
@@ -127,11 +126,11 @@ static bool is_set(const struct command *command, const char *setting) {
 }
 
 static int create(struct command *command) {
-    int code = command->scenarios[0] != NULL
-                   ? BZ_EXIT_OK
-                   : bz_cli_fail(command->name, BZ_EXIT_USAGE,
-                                 "a scenario is missing ('%s list scenarios' lists them)",
-                                 bz_caller.program);
+    int code =
+        command->scenarios[0] != NULL
+            ? BZ_EXIT_OK
+            : bz_cli_fail(BZ_EXIT_USAGE, "a scenario is missing ('%s list scenarios' lists them)",
+                          bz_caller.program);
     for (size_t index = 0; code == BZ_EXIT_OK && index < SCENARIOS_MAX; index++) {
         if (command->scenarios[index] != NULL) {
             code = add_scenario(command, command->scenarios[index]);
@@ -284,8 +283,7 @@ static int finish(const struct command *command) {
 
 int bz_command_fuzz(int argc, char **argv) {
     static struct command command;
-    command = (struct command){.name = argv[0],
-                               .fuzz = {.catalog = &bz_cli_catalog,
+    command = (struct command){.fuzz = {.catalog = &bz_cli_catalog,
                                         .jobs = 1,
                                         .on_finding = announce,
                                         .on_progress = show_progress}};
@@ -305,8 +303,7 @@ int bz_command_fuzz(int argc, char **argv) {
                "written, 5 interrupted, or schedules hit the step limit."};
     int code = bz_options_parse(&syntax, argc, argv);
     bz_interrupt_catch();
-    command.output =
-        (struct bz_findings_output){.name = command.name, .is_quiet = command.is_quiet};
+    command.output = (struct bz_findings_output){.is_quiet = command.is_quiet};
     bz_findings_output_begin(&command.output, &command.fuzz.kept);
     if (bz_watchdog_has_begun_again() && command.resume == NULL) {
         command.resume = command.out; /* the arms are made before the first run */

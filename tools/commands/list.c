@@ -195,10 +195,10 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_topic(struct bz_parse *state, void *target) {
+static void check_topic(void *target) {
     struct list *list = target;
     list->number =
-        list->topic == NULL ? 0 : bz_option_word(state, "the command", TOPIC_WORDS, list->topic);
+        list->topic == NULL ? 0 : bz_option_word("the command", TOPIC_WORDS, list->topic);
 }
 
 static bool is_wanted(const struct list *list, size_t topic) {

@@ -38,8 +38,7 @@ struct part {
 };
 
 struct shards {
-    const char *name; /* for messages */
-    char **paths;     /* of the files */
+    char **paths; /* of the files */
     size_t count;
     struct bz_job of;   /* the campaign, as the first file has it */
     struct part *parts; /* all of them, in order */
@@ -48,7 +47,6 @@ struct shards {
 };
 
 struct merge {
-    const char *name;
     const char *paths[ARGUMENTS_MAX + 1]; /* the last one stays NULL */
     const char *out;
     bool is_strict;
@@ -60,10 +58,10 @@ struct merge {
     struct bz_findings_output output;
 };
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     const struct merge *merge = target;
     if (merge->paths[0] == NULL) {
-        bz_cli_misuse(state, "a folder is missing: name the --out folders of the shards");
+        bz_cli_misuse("a folder is missing: name the --out folders of the shards");
     }
 }
 
@@ -109,10 +107,10 @@ static int add_path(struct shards *shards, const char *path) {
     struct stat status;
     struct dirent **entries;
     if (strlen(path) >= PATH_MAX - 256) {
-        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "the name '%.64s...' is too long", path);
+        return bz_cli_fail(BZ_EXIT_USAGE, "the name '%.64s...' is too long", path);
     }
     if (stat(path, &status) != 0) {
-        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "'%s': %s", path, strerror(errno));
+        return bz_cli_fail(BZ_EXIT_USAGE, "'%s': %s", path, strerror(errno));
     }
     if (!S_ISDIR(status.st_mode)) {
         add_file(shards, "", path);
@@ -120,8 +118,7 @@ static int add_path(struct shards *shards, const char *path) {
     }
     int count = scandir(path, &entries, is_result, alphasort);
     if (count < 0) {
-        return bz_cli_fail(shards->name, bz_cli_exit_of_errno(errno), "'%s': %s", path,
-                           strerror(errno));
+        return bz_cli_fail(bz_cli_exit_of_errno(errno), "'%s': %s", path, strerror(errno));
     }
     for (int index = 0; index < count; index++) {
         add_file(shards, path, entries[index]->d_name);
@@ -129,7 +126,7 @@ static int add_path(struct shards *shards, const char *path) {
     }
     free(entries);
     return count > 0 ? BZ_EXIT_OK
-                     : bz_cli_fail(shards->name, BZ_EXIT_USAGE,
+                     : bz_cli_fail(BZ_EXIT_USAGE,
                                    "there is no result in '%s': 'run --shard I/N --out DIR' "
                                    "writes one",
                                    path);
@@ -142,26 +139,25 @@ static int check(const struct shards *shards, const struct bz_job *job, const ch
     const struct bz_job *of = &shards->of;
     char reason[2 * BZ_TOKEN_BYTES + 64];
     if (strcmp(of->version, bz_engine_version()) != 0) {
-        return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "%s was written by version '%s', and this is %s: merge with the "
                            "program that ran the shards",
                            shards->paths[0], of->version, bz_engine_version());
     }
     if (bz_job_differs(of, job, reason, sizeof reason)) {
-        return bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s does not belong to %s: %s", path,
-                           shards->paths[0], reason);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s does not belong to %s: %s", path, shards->paths[0],
+                           reason);
     }
     return BZ_EXIT_OK;
 }
 
-static int load(const struct shards *shards, struct bz_job *job, struct bz_campaign_state *state,
-                const char *path) {
+static int load(struct bz_job *job, struct bz_campaign_state *state, const char *path) {
     static struct bz_work_file file = {.kind = BZ_CHECKPOINT_KIND};
     char error[BZ_ERROR_BYTES];
     snprintf(file.path, sizeof file.path, "%s", path);
     return bz_checkpoint_load(job, state, &bz_cli_catalog, &file, error, sizeof error)
                ? BZ_EXIT_OK
-               : bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s", error);
+               : bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
 }
 
 /* The parts of the campaign, of which none is done. */
@@ -181,7 +177,7 @@ static int survey(struct shards *shards, struct bz_campaign_state *state) {
     static struct bz_job job;
     for (size_t index = 0; index < shards->count; index++) {
         const char *path = shards->paths[index];
-        int code = load(shards, &job, state, path);
+        int code = load(&job, state, path);
         if (code == BZ_EXIT_OK && index == 0) {
             shards->of = job;
             divide(shards);
@@ -192,7 +188,7 @@ static int survey(struct shards *shards, struct bz_campaign_state *state) {
         }
         struct part *part = &shards->parts[job.shard.number - 1];
         if (part->path != NULL) {
-            return bz_cli_fail(shards->name, BZ_EXIT_USAGE,
+            return bz_cli_fail(BZ_EXIT_USAGE,
                                "%s and %s overlap: both are shard %" PRIu32 " of %" PRIu32,
                                part->path, path, job.shard.number, job.shard.count);
         }
@@ -206,15 +202,14 @@ static int join(struct shards *shards, struct part *part, struct bz_campaign_sta
                 struct bz_campaign_state *sum) {
     static struct bz_job job;
     char error[BZ_ERROR_BYTES];
-    int code = load(shards, &job, state, part->path);
+    int code = load(&job, state, part->path);
     code = code == BZ_EXIT_OK ? check(shards, &job, part->path) : code;
     if (code == BZ_EXIT_OK && &shards->parts[job.shard.number - 1] != part) {
-        code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s was changed while it was read",
-                           part->path);
+        code = bz_cli_fail(BZ_EXIT_USAGE, "%s was changed while it was read", part->path);
     }
     if (code == BZ_EXIT_OK &&
         !bz_checkpoint_check_code(&job, state, part->path, error, sizeof error)) {
-        code = bz_cli_fail(shards->name, BZ_EXIT_USAGE, "%s", error);
+        code = bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     if (code == BZ_EXIT_OK) {
         part->done = state->result.runs;
@@ -321,7 +316,6 @@ static void take_findings(struct merge *merge, const struct bz_campaign_result *
     struct bz_kept_findings *kept = &merge->findings;
     static struct bz_program program;
     kept->folder = merge->out;
-    merge->output.name = merge->name;
     bz_findings_output_begin(&merge->output, kept);
     for (uint32_t index = 0; index < result->finding_count; index++) {
         const struct bz_finding *finding = &result->findings[index];
@@ -392,8 +386,7 @@ static int write_report(const struct merge *merge, struct bz_json *root) {
     snprintf(path, sizeof path, "%s/report.json", merge->out);
     int code = bz_file_replace(path, text.bytes, text.length)
                    ? BZ_EXIT_OK
-                   : bz_cli_fail(merge->name, BZ_EXIT_USAGE, "%s: cannot be written: %s", path,
-                                 strerror(errno));
+                   : bz_cli_fail(BZ_EXIT_USAGE, "%s: cannot be written: %s", path, strerror(errno));
     bz_text_fini(&text);
     return code;
 }
@@ -457,7 +450,7 @@ static int merge_campaign(struct merge *merge) {
     char error[BZ_ERROR_BYTES];
     if (code == BZ_EXIT_OK && merge->out != NULL &&
         !bz_folder_prepare(merge->out, error, sizeof error)) {
-        code = bz_cli_fail(merge->name, BZ_EXIT_USAGE, "%s", error);
+        code = bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     return code == BZ_EXIT_OK ? report_all(merge, &sum.result) : code;
 }
@@ -477,11 +470,9 @@ int bz_command_merge(int argc, char **argv) {
                "nothing found, 1 a violation, 2 usage, or files that do not belong together, 4 a "
                "required window was never hit, or a warning with --strict, 5 a shard is missing or "
                "incomplete, or runs hit the step limit."};
-    merge.name = argv[0];
-    merge.shards.name = argv[0];
     int code = bz_options_parse(&syntax, argc, argv);
     merge.ci.has_json = merge.is_json;
-    code = bz_ci_begin(&merge.ci, argv[0], code, NULL, NULL);
+    code = bz_ci_begin(&merge.ci, code, NULL, NULL);
     for (size_t index = 0; code == BZ_EXIT_OK && merge.paths[index] != NULL; index++) {
         code = add_path(&merge.shards, merge.paths[index]);
     }

@@ -55,22 +55,22 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_arguments(struct bz_parse *state, void *target) {
+static void check_arguments(void *target) {
     struct new *new = target;
     const char *what = new->arguments[0];
-    new->is_scenario = bz_option_word(state, "the command", "variant|scenario", what) == 2;
+    new->is_scenario = bz_option_word("the command", "variant|scenario", what) == 2;
     new->name = new->arguments[1];
     if (new->name == NULL) {
-        bz_cli_misuse(state, "the name is missing: 'buzzer new %s NAME'", what);
+        bz_cli_misuse("the name is missing: 'buzzer new %s NAME'", what);
     } else if (new->is_scenario &&new->primitive != 0) {
-        bz_cli_misuse(state, "--primitive is for a variant; the file of a scenario lists its own");
+        bz_cli_misuse("--primitive is for a variant; the file of a scenario lists its own");
     }
 }
 
 /* --- the name --------------------------------------------------------------------------------- */
 
 /* The name is used for a struct, a file, a CMake target and a variant. */
-static int check_name(const char *command, const struct new *new) {
+static int check_name(const struct new *new) {
     const char *name = new->name;
     static const char keywords[] =
         " auto break case char const continue default do double else enum extern float for goto if "
@@ -81,24 +81,23 @@ static int check_name(const char *command, const struct new *new) {
     char word[NAME_LENGTH_MAX + 3];
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
     if (islower((unsigned char)name[0]) == 0 || name[length] != '\0' || length > NAME_LENGTH_MAX) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "'%.64s' is not a valid name: use 1 to %u lower-case letters, digits "
                            "and '_', and start with a letter",
                            name, NAME_LENGTH_MAX);
     }
     snprintf(word, sizeof word, " %s ", name);
     if (strstr(keywords, word) != NULL || strncmp(name, "bz_", 3) == 0) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE,
-                           "'%s' is a keyword of C, or reserved by Buzzer's headers", name);
+        return bz_cli_fail(BZ_EXIT_USAGE, "'%s' is a keyword of C, or reserved by Buzzer's headers",
+                           name);
     }
     if (strstr(targets, word) != NULL) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
+        return bz_cli_fail(BZ_EXIT_USAGE, "'%s' is already a target of CMake", name);
     }
     bool is_taken = new->is_scenario ? bz_catalog_scenario(&bz_cli_catalog, name) != NULL
                                      : bz_catalog_variant(&bz_cli_catalog, name) != NULL;
     if (is_taken) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "%s '%s' already exists", new->arguments[0],
-                           name);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s '%s' already exists", new->arguments[0], name);
     }
     return BZ_EXIT_OK;
 }
@@ -125,16 +124,15 @@ static void expand(struct bz_text *out, const char *text, const struct word *wor
     }
 }
 
-static int write_file(const char *command, const char *path, const struct word *words,
-                      const char *text) {
+static int write_file(const char *path, const struct word *words, const char *text) {
     struct bz_text content = {0};
     expand(&content, text, words);
     bool is_written = bz_file_create(path, content.bytes, content.length);
     int problem = errno;
     bz_text_fini(&content);
     return is_written ? BZ_EXIT_OK
-                      : bz_cli_fail(command, bz_cli_exit_of_errno(problem), "cannot write '%s': %s",
-                                    path, strerror(problem));
+                      : bz_cli_fail(bz_cli_exit_of_errno(problem), "cannot write '%s': %s", path,
+                                    strerror(problem));
 }
 
 /* The path of a file of the skeleton. False: it is too long. */
@@ -146,15 +144,15 @@ static bool path_of(const char *folder, const char *source, const struct bz_embe
 }
 
 /* Writes all files into a new folder, or none. */
-static int fill_folder(const char *command, const struct bz_embedded *templates, const char *folder,
-                       const char *source, const struct word *words) {
+static int fill_folder(const struct bz_embedded *templates, const char *folder, const char *source,
+                       const struct word *words) {
     char path[PATH_MAX];
     int code = BZ_EXIT_OK;
     for (const struct bz_embedded *file = templates; code == BZ_EXIT_OK && file->name != NULL;
          file++) {
         code = path_of(folder, source, file, path)
-                   ? write_file(command, path, words, file->text)
-                   : bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
+                   ? write_file(path, words, file->text)
+                   : bz_cli_fail(BZ_EXIT_USAGE, "--dir: the name is too long");
     }
     for (const struct bz_embedded *file = templates; file->name != NULL; file++) {
         bool is_path = path_of(folder, source, file, path);
@@ -171,7 +169,7 @@ static int fill_folder(const char *command, const struct bz_embedded *templates,
 }
 
 /* Creates the folder; an existing one is refused. */
-static int write_files(const struct new *new, const char *command) {
+static int write_files(const struct new *new) {
     char folder[PATH_MAX];
     char source[NAME_LENGTH_MAX + 3];
     char version[16];
@@ -192,16 +190,15 @@ static int write_files(const struct new *new, const char *command) {
              BZ_VERSION);
     int length = snprintf(folder, sizeof folder, "%s/%s", new->dir, new->name);
     if (length < 0 || (size_t)length >= sizeof folder) {
-        return bz_cli_fail(command, BZ_EXIT_USAGE, "--dir: the name is too long");
+        return bz_cli_fail(BZ_EXIT_USAGE, "--dir: the name is too long");
     }
     if (mkdir(folder, 0777) != 0) {
         return errno == EEXIST
-                   ? bz_cli_fail(command, BZ_EXIT_USAGE, "'%s' exists and is not changed", folder)
-                   : bz_cli_fail(command, BZ_EXIT_USAGE, "cannot create '%s': %s", folder,
-                                 strerror(errno));
+                   ? bz_cli_fail(BZ_EXIT_USAGE, "'%s' exists and is not changed", folder)
+                   : bz_cli_fail(BZ_EXIT_USAGE, "cannot create '%s': %s", folder, strerror(errno));
     }
-    return fill_folder(command, new->is_scenario ? bz_scenario_templates : bz_variant_templates,
-                       folder, source, words);
+    return fill_folder(new->is_scenario ? bz_scenario_templates : bz_variant_templates, folder,
+                       source, words);
 }
 
 int bz_command_new(int argc, char **argv) {
@@ -218,8 +215,8 @@ int bz_command_new(int argc, char **argv) {
             "Writes a variant or a scenario that compiles as a plug-in, works, and tests itself, "
             "into the new folder DIR/NAME. Exit status: 0 done, 2 it was not written."};
     (void)bz_options_parse(&syntax, argc, argv);
-    int code = check_name(argv[0], &new);
-    code = code == BZ_EXIT_OK ? write_files(&new, argv[0]) : code;
+    int code = check_name(&new);
+    code = code == BZ_EXIT_OK ? write_files(&new) : code;
     if (code == BZ_EXIT_OK) {
         printf("\nNext:\n"
                "    cd %s/%s\n"

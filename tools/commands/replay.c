@@ -19,7 +19,6 @@
 #include "traces/text.h"
 
 struct replay {
-    const char *name;         /* for messages */
     const char *arguments[2]; /* the run; with --gdb, a step before it or behind it */
     const char *input;
     const char *variant;
@@ -71,7 +70,7 @@ static const struct bz_option options[] = {
 };
 
 /* Which argument is the run: with --gdb, the other one is a step. */
-static void sort_arguments(struct bz_parse *state, struct replay *replay) {
+static void sort_arguments(struct replay *replay) {
     const char **arguments = replay->arguments;
     if (arguments[1] == NULL) {
         replay->input = arguments[0];
@@ -82,30 +81,30 @@ static void sort_arguments(struct bz_parse *state, struct replay *replay) {
         replay->input = arguments[1 - index];
     }
     if (!replay->has_stop_step) {
-        bz_cli_misuse(state, "unexpected argument '%s'%s", arguments[1],
+        bz_cli_misuse("unexpected argument '%s'%s", arguments[1],
                       replay->is_gdb ? ": --gdb takes a step and a run" : "");
     }
 }
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     struct replay *replay = target;
-    sort_arguments(state, replay);
+    sort_arguments(replay);
     bool is_debugged = replay->is_gdb || replay->once != NOT_ONCE;
     if (replay->input == NULL) {
-        bz_cli_misuse(state, "a trace file or a token is missing");
+        bz_cli_misuse("a trace file or a token is missing");
     } else if (is_debugged && (replay->is_step || replay->is_log || replay->is_json ||
                                replay->program_out != NULL || replay->output != NULL)) {
-        bz_cli_misuse(state, "--%s can be combined with --variant and --plugin only",
+        bz_cli_misuse("--%s can be combined with --variant and --plugin only",
                       replay->is_gdb ? "gdb" : "once");
     } else if (replay->is_step && replay->output != NULL) {
-        bz_cli_misuse(state, "--step contradicts --output: its key s saves a trace");
+        bz_cli_misuse("--step contradicts --output: its key s saves a trace");
     } else if (replay->is_step && (replay->is_json || replay->variant != NULL)) {
-        bz_cli_misuse(state, "--step can be combined with --log only, not with --%s",
+        bz_cli_misuse("--step can be combined with --log only, not with --%s",
                       replay->is_json ? "json" : "variant");
     } else if (replay->is_json && replay->is_log) {
-        bz_cli_misuse(state, "--json contradicts --log; give one of them");
+        bz_cli_misuse("--json contradicts --log; give one of them");
     } else if (replay->is_step && isatty(STDIN_FILENO) != 1) {
-        bz_cli_misuse(state, "--step reads keys, but stdin is not a terminal");
+        bz_cli_misuse("--step reads keys, but stdin is not a terminal");
     }
 }
 
@@ -153,7 +152,7 @@ static void print_json(const struct replay *replay) {
     }
     bz_json_add_string(root, "token",
                        replay->run.report.result == BZ_REPLAY_MATCHED
-                           ? bz_named_run_token(&replay->run, replay->name, token, sizeof token)
+                           ? bz_named_run_token(&replay->run, token, sizeof token)
                            : NULL);
     bz_json_add_number(root, "exit_code", (uint64_t)exit_code_of(replay));
     bz_json_put(root);
@@ -190,7 +189,7 @@ static void print_text(const struct replay *replay, const struct bz_trace *trace
     }
     const char *own_token = NULL;
     if (replay->variant == NULL) {
-        own_token = bz_named_run_token(&replay->run, replay->name, token, sizeof token);
+        own_token = bz_named_run_token(&replay->run, token, sizeof token);
     }
     if (own_token == NULL && replay->variant == NULL) {
         printf("note: seed 0x%" PRIx64 " does not lead to this run with strategy %s:\n"
@@ -215,17 +214,17 @@ static int write_program(const struct replay *replay) {
     size_t length;
     if (!bz_trace_print_program(&replay->run.trace, &replay->run.program, text, sizeof text,
                                 &length, error, sizeof error)) {
-        return bz_cli_fail(replay->name, BZ_EXIT_USAGE, "--program-out: %s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "--program-out: %s", error);
     }
     if (length > BZ_FILE_BYTES_MAX) {
-        return bz_cli_fail(replay->name, BZ_EXIT_INTERNAL,
+        return bz_cli_fail(BZ_EXIT_INTERNAL,
                            "--program-out: the program is larger than any that can be read");
     }
     bool is_written = bz_file_create(replay->program_out, text, length);
-    return is_written ? BZ_EXIT_OK
-                      : bz_cli_fail(replay->name, bz_cli_exit_of_errno(errno),
-                                    "--program-out: cannot write '%s': %s", replay->program_out,
-                                    strerror(errno));
+    return is_written
+               ? BZ_EXIT_OK
+               : bz_cli_fail(bz_cli_exit_of_errno(errno), "--program-out: cannot write '%s': %s",
+                             replay->program_out, strerror(errno));
 }
 
 /* Records the run again, so that the file is as this version writes it, and writes it. */
@@ -237,17 +236,16 @@ static int write_trace(struct replay *replay) {
         return BZ_EXIT_OK; /* the exit status says so */
     }
     uint64_t digest = report->digest;
-    int code = is_strict
-                   ? bz_named_run_replay_leniently(&replay->run, replay->name, &replay->record)
-                   : BZ_EXIT_OK;
+    int code =
+        is_strict ? bz_named_run_replay_leniently(&replay->run, &replay->record) : BZ_EXIT_OK;
     if (code == BZ_EXIT_OK && replay->record.digest != digest) {
-        return bz_cli_fail(replay->name, BZ_EXIT_DIVERGED,
+        return bz_cli_fail(BZ_EXIT_DIVERGED,
                            "'%s' was not written: another run of the same choices differs",
                            replay->output);
     }
     if (code == BZ_EXIT_OK &&
         !bz_trace_write(&replay->record, replay->output, error, sizeof error)) {
-        code = bz_cli_fail(replay->name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
+        code = bz_cli_fail(BZ_EXIT_USAGE, "the trace was not written: %s", error);
     }
     return code;
 }
@@ -259,7 +257,7 @@ static int check_plugin(const struct replay *replay) {
     if (replay->variant != NULL || !bz_options_has_plugins() || bz_plugins_have(program)) {
         return BZ_EXIT_OK;
     }
-    return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
+    return bz_cli_fail(BZ_EXIT_USAGE,
                        "the plug-in is not tested: the run uses the built-in variant '%s'; "
                        "--variant NAME plays its choices on a variant of the plug-in",
                        program->variant->name);
@@ -276,19 +274,19 @@ static uint64_t stop_step_of(const struct replay *replay) {
 static int run_gdb(const struct replay *replay) {
     const struct bz_replay_report *report = &replay->run.report;
     if (replay->variant == NULL && report->result == BZ_REPLAY_DIVERGED) {
-        bz_cli_fail(replay->name, BZ_EXIT_OK,
+        bz_cli_fail(BZ_EXIT_OK,
                     "the replay diverges at step %" PRIu32 ": a choice that does not fit is the "
                     "default one",
                     report->step);
     }
-    return bz_debug_gdb(replay->name, &replay->run, replay->variant, stop_step_of(replay));
+    return bz_debug_gdb(&replay->run, replay->variant, stop_step_of(replay));
 }
 
 /* In gdb: nothing but the one run. */
 static int run_once(struct replay *replay) {
     const char *variant = replay->variant;
-    int code = bz_named_run_open(&replay->run, replay->name, replay->input, variant);
-    return code == BZ_EXIT_OK ? bz_debug_once(replay->name, &replay->run, replay->once) : code;
+    int code = bz_named_run_open(&replay->run, replay->input, variant);
+    return code == BZ_EXIT_OK ? bz_debug_once(&replay->run, replay->once) : code;
 }
 
 bz_stepper_fn *bz_stepper;
@@ -306,7 +304,7 @@ static int check_runtime(const struct replay *replay) {
         !(replay->is_gdb || wants_stepper(replay))) {
         return BZ_EXIT_OK;
     }
-    return bz_cli_fail(replay->name, BZ_EXIT_USAGE,
+    return bz_cli_fail(BZ_EXIT_USAGE,
                        "--%s is for scenarios of the runtime in C; --log shows every event, and a "
                        "test in Python stops at its breakpoint()",
                        replay->is_gdb ? "gdb" : "step");
@@ -316,19 +314,19 @@ static int run_replay(struct replay *replay) {
     if (replay->once != NOT_ONCE) {
         return run_once(replay);
     }
-    int code = bz_named_run_load_for(&replay->run, replay->name, replay->input, replay->variant);
+    int code = bz_named_run_load_for(&replay->run, replay->input, replay->variant);
     code = code == BZ_EXIT_OK ? check_plugin(replay) : code;
     code = code == BZ_EXIT_OK ? check_runtime(replay) : code;
     if (code == BZ_EXIT_OK && replay->variant != NULL) {
-        code = bz_named_run_replay_leniently(&replay->run, replay->name, &replay->record);
+        code = bz_named_run_replay_leniently(&replay->run, &replay->record);
     }
     if (code == BZ_EXIT_OK && bz_stepper != NULL && wants_stepper(replay)) {
-        code = bz_stepper(replay->name, &replay->run);
+        code = bz_stepper(&replay->run);
         return code == BZ_EXIT_OK ? exit_code_of(replay) : code;
     }
     if (code == BZ_EXIT_OK && wants_stepper(replay)) {
-        bz_cli_note(replay->name, "--step: this program has no stepper, because it was built "
-                                  "without ncurses (Debian: libncurses-dev). The log follows.");
+        bz_cli_note("--step: this program has no stepper, because it was built "
+                    "without ncurses (Debian: libncurses-dev). The log follows.");
     }
     if (code == BZ_EXIT_OK && replay->is_gdb) {
         return run_gdb(replay);
@@ -352,7 +350,7 @@ static int run_replay(struct replay *replay) {
 }
 
 int bz_command_replay(int argc, char **argv) {
-    struct replay replay = {.name = argv[0], .once = NOT_ONCE};
+    struct replay replay = {.once = NOT_ONCE};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &replay,

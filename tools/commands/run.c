@@ -50,7 +50,6 @@ struct run {
     struct bz_campaign_state *state; /* to continue from */
     struct bz_kept_findings *findings;
     struct bz_findings_output output;
-    const char *name;   /* for messages */
     bool is_shard;      /* by --shard */
     bool was_time_up;   /* in an earlier session */
     uint64_t budget_ms; /* of this one; 0: no limit */
@@ -58,7 +57,7 @@ struct run {
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-static void parse_range(struct run *run, struct bz_parse *state, const char *text) {
+static void parse_range(struct run *run, const char *text) {
     const char *dots = strstr(text, "..");
     char first[40] = "";
     uint64_t last = 0;
@@ -67,63 +66,61 @@ static void parse_range(struct run *run, struct bz_parse *state, const char *tex
     }
     if (dots == NULL || !bz_parse_u64(first, &run->job.seed_first) ||
         !bz_parse_u64(dots + 2, &last)) {
-        bz_cli_misuse(state, "--seeds takes two whole numbers of 64 bits, A..B, and not '%s'",
-                      text);
+        bz_cli_misuse("--seeds takes two whole numbers of 64 bits, A..B, and not '%s'", text);
     } else if (last < run->job.seed_first) {
-        bz_cli_misuse(state, "--seeds %s: the last seed is below the first", text);
+        bz_cli_misuse("--seeds %s: the last seed is below the first", text);
     } else if (last - run->job.seed_first >= BZ_RUNS_MAX) {
-        bz_cli_misuse(state, "--seeds %s: more than %" PRIu64 " seeds", text, BZ_RUNS_MAX);
+        bz_cli_misuse("--seeds %s: more than %" PRIu64 " seeds", text, BZ_RUNS_MAX);
     }
     run->job.runs = last - run->job.seed_first + 1;
 }
 
 /* At most one of --seed, --seeds and --runs selects the seeds. */
-static void select_seeds(struct bz_parse *state, void *target, const char *option, char *text) {
+static void select_seeds(void *target, const char *option, char *text) {
     struct run *run = target;
     if (run->selection != NULL) {
-        bz_cli_misuse(state, "--%s contradicts --%s; give one of them", option, run->selection);
+        bz_cli_misuse("--%s contradicts --%s; give one of them", option, run->selection);
     }
     run->selection = option;
     if (strcmp(option, "seed") == 0) {
-        run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
+        run->job.seed_first = bz_option_number(option, text, 0, UINT64_MAX);
         run->job.runs = 1;
     } else if (strcmp(option, "seeds") == 0) {
-        parse_range(run, state, text);
+        parse_range(run, text);
     } else {
-        run->job.runs = bz_option_number(state, option, text, 1, BZ_RUNS_MAX);
+        run->job.runs = bz_option_number(option, text, 1, BZ_RUNS_MAX);
     }
 }
 
-static void set_seed_first(struct bz_parse *state, void *target, const char *option, char *text) {
+static void set_seed_first(void *target, const char *option, char *text) {
     struct run *run = target;
     run->has_seed_first = true;
-    run->job.seed_first = bz_option_number(state, option, text, 0, UINT64_MAX);
+    run->job.seed_first = bz_option_number(option, text, 0, UINT64_MAX);
 }
 
 /* One run has no parts, and a part without a folder leaves nothing to merge. */
-static void check_shard(struct bz_parse *state, const struct run *run) {
+static void check_shard(const struct run *run) {
     if (run->job.shard.count == 0) {
         return;
     }
     if (run->selection != NULL && strcmp(run->selection, "seed") == 0) {
-        bz_cli_misuse(state, "--shard contradicts --seed, which is one run");
+        bz_cli_misuse("--shard contradicts --seed, which is one run");
     } else if (run->out == NULL && run->resume == NULL) {
-        bz_cli_misuse(state,
-                      "--shard needs --out DIR: 'buzzer merge' joins the results in that folder");
+        bz_cli_misuse("--shard needs --out DIR: 'buzzer merge' joins the results in that folder");
     }
 }
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     struct run *run = target;
-    check_shard(state, run);
+    check_shard(run);
     run->job.draws_sizes = run->sizes != BZ_OPTION_SIZES_DEFAULT;
     bool is_one = run->selection != NULL && strcmp(run->selection, "seed") == 0;
     if (is_one && run->seconds != 0) {
-        bz_cli_misuse(state, "--time contradicts --seed; give one of them");
+        bz_cli_misuse("--time contradicts --seed; give one of them");
     }
     if (run->has_seed_first && run->selection != NULL &&
         (is_one || strcmp(run->selection, "seeds") == 0)) {
-        bz_cli_misuse(state, "--seed-first contradicts --%s; give one of them", run->selection);
+        bz_cli_misuse("--seed-first contradicts --%s; give one of them", run->selection);
     }
     if (run->seconds != 0 && run->selection == NULL) {
         run->job.runs = BZ_RUNS_MAX;
@@ -187,10 +184,6 @@ static const struct bz_option options[] = {
 
 /* --- the campaign ----------------------------------------------------------------------------- */
 
-static int refuse(const struct run *run, const char *error) {
-    return bz_cli_fail(run->name, BZ_EXIT_USAGE, "%s", error);
-}
-
 static bool poll_campaign(void *context, const struct bz_campaign_result *so_far) {
     struct run *run = context;
     bz_progress_show(&run->progress, so_far->runs, so_far->violations);
@@ -212,8 +205,9 @@ static void on_finding(void *context, uint32_t place, const struct bz_finding *f
 
 /* The next writing may succeed: file.has_failed has the last one. */
 static void print_trouble(void *context, enum bz_trouble trouble, const char *message) {
+    (void)context;
     (void)trouble;
-    (void)refuse(context, message);
+    (void)bz_cli_fail(BZ_EXIT_USAGE, "%s", message);
 }
 
 static void keep_state(void *context, const struct bz_campaign_state *state, bool is_last) {
@@ -271,7 +265,7 @@ static void take_up(struct run *run) {
     job->limit_ms = has_limit ? job->spent_ms + run->budget_ms : job->limit_ms;
     bz_work_file_begin(&run->file, job->spent_ms);
     if (bz_job_is_finished(job, run->state)) {
-        bz_cli_fail(run->name, BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
+        bz_cli_fail(BZ_EXIT_OK, "the campaign of '%s' is finished; its report follows",
                     run->file.path);
         run->was_time_up = run->state->result.runs < job->runs;
         job->runs = run->state->result.runs;
@@ -303,10 +297,10 @@ static int resume_shard(struct run *run) {
     bool keeps_size = run->job.keeps_size;
     if (!bz_checkpoint_load(&run->job, run->state, &bz_cli_catalog, &run->file, error,
                             sizeof error)) {
-        return bz_cli_fail(run->name, BZ_EXIT_USAGE, "--shard: %s; delete it to start over", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "--shard: %s; delete it to start over", error);
     }
     if (bz_job_differs(&wanted, &run->job, error, sizeof error)) {
-        return bz_cli_fail(run->name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "--shard: '%s' belongs to another campaign: %s; name another folder",
                            run->file.path, error);
     }
@@ -319,13 +313,13 @@ static int resume_shard(struct run *run) {
 /* A new campaign, or a shard that was begun before. */
 static int begin(struct run *run) {
     char error[BZ_ERROR_BYTES];
-    int code = bz_options_program(&run->options, run->name, &run->job.program);
+    int code = bz_options_program(&run->options, &run->job.program);
     run->job.limit_ms = run->budget_ms;
     if (code != BZ_EXIT_OK || run->out == NULL) {
         return code;
     }
     if (!bz_folder_prepare(run->out, error, sizeof error)) {
-        return refuse(run, error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     snprintf(run->file.folder, sizeof run->file.folder, "%s", run->out);
     divide(run);
@@ -342,17 +336,17 @@ static int resume(struct run *run) {
     char error[BZ_ERROR_BYTES];
     bool keeps_size = run->job.keeps_size;
     if (bz_fuzz_is_of(run->resume)) {
-        return bz_cli_fail(run->name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "--resume: '%s' is of 'fuzz': use 'fuzz --resume %s', or name the file "
                            "of one arm",
                            run->resume, run->resume);
     }
     if (!bz_work_file_find(&run->file, run->resume, error, sizeof error)) {
-        return refuse(run, error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     if (!bz_checkpoint_load(&run->job, run->state, &bz_cli_catalog, &run->file, error,
                             sizeof error)) {
-        return bz_cli_fail(run->name, BZ_EXIT_USAGE, "--resume: %s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "--resume: %s", error);
     }
     run->job.keeps_size |= keeps_size;
     take_up(run);
@@ -367,7 +361,7 @@ static int prepare(struct run *run) {
     return code == BZ_EXIT_OK && run->resume != NULL &&
                    !bz_checkpoint_check_code(&run->job, run->state, run->file.path, error,
                                              sizeof error)
-               ? refuse(run, error)
+               ? bz_cli_fail(BZ_EXIT_USAGE, "%s", error)
                : code;
 }
 
@@ -416,9 +410,9 @@ static int try_corpus(struct run *run, struct bz_run_report *report) {
         bz_stored_print(run->stored, &run->job.program, run->is_quiet);
     }
     if (code == BZ_EXIT_OK && run->stored->failed > 0 && !run->job.keep_going) {
-        report->exit_code = bz_cli_fail(run->name, BZ_EXIT_VIOLATION,
-                                        "a stored trace fails, so the campaign was not begun "
-                                        "(--keep-going begins it anyway)");
+        report->exit_code =
+            bz_cli_fail(BZ_EXIT_VIOLATION, "a stored trace fails, so the campaign was not begun "
+                                           "(--keep-going begins it anyway)");
         report_to_programs(run, report);
         code = report->exit_code;
     }
@@ -433,7 +427,7 @@ static int try_stored(struct run *run, struct bz_run_report *report) {
                    (run->corpus == NULL || !bz_stored_is_same_folder(run->corpus, run->out));
     if (has_own) {
         code = try_folder(run, run->own, run->out);
-        bz_stored_say_own(run->own, run->name, &run->job.program, run->is_quiet);
+        bz_stored_say_own(run->own, &run->job.program, run->is_quiet);
         report->stored_failed = run->own->failed;
     }
     if (code == BZ_EXIT_OK && run->corpus != NULL) {
@@ -468,7 +462,7 @@ static void print_last(struct run *run, const struct bz_run_report *report) {
         bz_text_clear(&text);
         bz_text_add(&text, "warning, after %" PRIu64 " run%s of %s: %s", runs, runs == 1 ? "" : "s",
                     run->job.program.scenario->name, report->warnings.items[index].text);
-        bz_cli_note(run->name, text.bytes);
+        bz_cli_note(text.bytes);
     }
     bz_text_fini(&text);
     if (report->is_stopped && bz_cli_has_refused()) {
@@ -539,8 +533,7 @@ int bz_command_run(int argc, char **argv) {
                        .state = &state,
                        .findings = &findings,
                        .stored = &stored,
-                       .own = &own,
-                       .name = argv[0]};
+                       .own = &own};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &run,
@@ -555,8 +548,8 @@ int bz_command_run(int argc, char **argv) {
                "warning with --strict, 5 interrupted or out of steps."};
     int code = bz_options_parse(&syntax, argc, argv);
     run.ci.has_json = run.is_json;
-    code = bz_ci_begin(&run.ci, argv[0], code, run.options.scenario, run.options.variant);
-    run.output = (struct bz_findings_output){.name = argv[0], .is_quiet = run.is_quiet};
+    code = bz_ci_begin(&run.ci, code, run.options.scenario, run.options.variant);
+    run.output = (struct bz_findings_output){.is_quiet = run.is_quiet};
     bz_interrupt_catch();
     bz_campaign_begin(&state);
     run.budget_ms = run.seconds * 1000;
@@ -586,7 +579,7 @@ int bz_command_run(int argc, char **argv) {
         return code;
     }
     if (!run_campaign(&run, &result, &report.seconds)) {
-        code = bz_cli_fail(argv[0], BZ_EXIT_INTERNAL, "%s", result.lack);
+        code = bz_cli_fail(BZ_EXIT_INTERNAL, "%s", result.lack);
     }
     report.exit_code = finish(&run, &report, &cut, code);
     bz_findings_drop(&cut);

@@ -13,7 +13,6 @@
 #include "traces/text.h"
 
 struct show {
-    const char *name; /* for messages */
     const char *input;
     const char *output;
     uint32_t format_number; /* from 1 on; 0: not given */
@@ -31,12 +30,11 @@ static void describe_formats(struct bz_text *words, struct bz_text *help) {
     }
 }
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     struct show *show = target;
     show->format = &bz_show_formats[show->format_number == 0 ? 0 : show->format_number - 1];
     if (show->format->is_for_files && show->output == NULL && isatty(STDOUT_FILENO) == 1) {
-        bz_cli_misuse(state, "%s is not for a terminal; give a file with -o FILE",
-                      show->format->name);
+        bz_cli_misuse("%s is not for a terminal; give a file with -o FILE", show->format->name);
     }
 }
 
@@ -49,12 +47,12 @@ static int load(struct show *show) {
     if (!bz_named_run_is_token(show->input)) {
         return bz_trace_read(&run->trace, show->input, error, sizeof error)
                    ? BZ_EXIT_OK
-                   : bz_cli_fail(show->name, BZ_EXIT_USAGE, "%s", error);
+                   : bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
-    int code = bz_named_run_load(run, show->name, show->input);
+    int code = bz_named_run_load(run, show->input);
     const struct bz_replay_report *report = &run->report;
     if (code == BZ_EXIT_OK && report->result == BZ_REPLAY_DIVERGED) {
-        code = bz_cli_fail(show->name, BZ_EXIT_DIVERGED,
+        code = bz_cli_fail(BZ_EXIT_DIVERGED,
                            "the run of the token diverged at step %" PRIu32 ": expected %s, got %s",
                            report->step, report->expected, report->got);
     }
@@ -68,8 +66,8 @@ static int write_picture(const struct show *show, const struct bz_text *text) {
     }
     return bz_file_put(show->output, text->bytes, text->length)
                ? BZ_EXIT_OK
-               : bz_cli_fail(show->name, bz_cli_exit_of_errno(errno), "cannot write '%s': %s",
-                             show->output, strerror(errno));
+               : bz_cli_fail(bz_cli_exit_of_errno(errno), "cannot write '%s': %s", show->output,
+                             strerror(errno));
 }
 
 static int run_show(struct show *show) {
@@ -85,7 +83,7 @@ static int run_show(struct show *show) {
                                  .story = &story,
                                  .token = show->run.is_token ? show->input : NULL};
     if (show->format->refuses != NULL && show->format->refuses(&view, reason, sizeof reason)) {
-        code = bz_cli_fail(show->name, BZ_EXIT_USAGE,
+        code = bz_cli_fail(BZ_EXIT_USAGE,
                            "--format %s cannot show this run: %s; use --format text, or 'buzzer "
                            "replay' with the trace or its token",
                            show->format->name, reason);
@@ -99,7 +97,7 @@ static int run_show(struct show *show) {
 }
 
 int bz_command_show(int argc, char **argv) {
-    struct show show = {.name = argv[0]};
+    struct show show = {.input = NULL};
     struct bz_text words = {0};
     struct bz_text help = {0};
     describe_formats(&words, &help);

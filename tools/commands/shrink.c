@@ -16,7 +16,6 @@
 #include "traces/text.h"
 
 struct shrink {
-    const char *name;
     const char *input;
     const char *output;
     uint64_t runs_max;
@@ -42,10 +41,10 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     const struct shrink *shrink = target;
     if (shrink->is_json && shrink->is_quiet) {
-        bz_cli_misuse(state, "--json contradicts --quiet; give one of them");
+        bz_cli_misuse("--json contradicts --quiet; give one of them");
     }
 }
 
@@ -65,15 +64,13 @@ static int run_shrink(struct shrink *shrink) {
     (void)bz_time_limit_end();
     bz_findings_show_shrinking(&shrink->progress, result->runs, NULL);
     if (!is_ok) {
-        return bz_cli_fail(shrink->name,
-                           result->end == BZ_SHRINK_UNREPEATABLE  ? BZ_EXIT_DIVERGED
+        return bz_cli_fail(result->end == BZ_SHRINK_UNREPEATABLE  ? BZ_EXIT_DIVERGED
                            : result->end == BZ_SHRINK_NO_RESOURCE ? BZ_EXIT_INTERNAL
                                                                   : BZ_EXIT_USAGE,
                            "%s", bz_shrink_end_text(result, text, sizeof text));
     }
     if (!bz_shrink_record(result, &shrink->trace, error, sizeof error)) {
-        return bz_cli_fail(shrink->name,
-                           result->lack[0] != '\0' ? BZ_EXIT_INTERNAL : BZ_EXIT_DIVERGED, "%s",
+        return bz_cli_fail(result->lack[0] != '\0' ? BZ_EXIT_INTERNAL : BZ_EXIT_DIVERGED, "%s",
                            error);
     }
     if (result->has_answers) {
@@ -82,7 +79,7 @@ static int run_shrink(struct shrink *shrink) {
     }
     if (shrink->output != NULL &&
         !bz_trace_write(&shrink->trace, shrink->output, error, sizeof error)) {
-        return bz_cli_fail(shrink->name, BZ_EXIT_USAGE, "the trace was not written: %s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "the trace was not written: %s", error);
     }
     return result->end == BZ_SHRINK_INTERRUPTED ? BZ_EXIT_INTERRUPTED : BZ_EXIT_OK;
 }
@@ -101,7 +98,7 @@ static void print_text(const struct shrink *shrink) {
         if (shrink->token != NULL) {
             printf("%s\n", shrink->token);
         } else {
-            (void)bz_cli_fail(shrink->name, BZ_EXIT_OK,
+            (void)bz_cli_fail(BZ_EXIT_OK,
                               "the run is too long for a token; use --output to write a trace");
         }
         return;
@@ -144,7 +141,7 @@ static void print_json(const struct shrink *shrink, int code) {
 }
 
 static int shrink_and_print(struct shrink *shrink) {
-    int code = bz_named_run_load_failing(&shrink->run, shrink->name, shrink->input);
+    int code = bz_named_run_load_failing(&shrink->run, shrink->input);
     code = code == BZ_EXIT_OK ? run_shrink(shrink) : code;
     if (code == BZ_EXIT_OK || code == BZ_EXIT_INTERRUPTED) {
         if (shrink->is_json) {
@@ -170,7 +167,7 @@ int bz_command_shrink(int argc, char **argv) {
         .doc = "Searches for the smallest run that fails in the same way: same oracle, object, "
                "operation and window. Exit status: 0 done, 2 bad input, or nothing to shrink, 3 it "
                "does not replay, 5 interrupted."};
-    shrink = (struct shrink){.name = argv[0]};
+    shrink = (struct shrink){.input = NULL};
     int code = bz_options_parse(&syntax, argc, argv);
     if (code != BZ_EXIT_OK) {
         return code;

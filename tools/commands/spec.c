@@ -17,7 +17,6 @@
 #define SPECS "tla|buzzer" /* in the order of bz_specs */
 
 struct request {
-    const char *name;
     const char *name_of_spec;
     const struct bz_spec *spec;
     struct bz_spec_constants constants;
@@ -27,7 +26,7 @@ struct request {
     struct bz_progress progress;
 };
 
-static void set_constant(struct bz_parse *state, void *target, const char *option, char *text) {
+static void set_constant(void *target, const char *option, char *text) {
     struct request *request = target;
     static const char *const names[] = {"permits", "clients"};
     static const char *const shown[] = {"set permits", "set clients"};
@@ -36,28 +35,26 @@ static void set_constant(struct bz_parse *state, void *target, const char *optio
     (void)option;
     char *equals = strchr(text, '=');
     if (equals == NULL || equals == text) {
-        bz_cli_misuse(state, "--set takes NAME=VALUE, and not '%s'", text);
+        bz_cli_misuse("--set takes NAME=VALUE, and not '%s'", text);
         return;
     }
     *equals = '\0';
     for (size_t index = 0; index < 2; index++) {
         if (strcmp(text, names[index]) == 0) {
             if (*values[index] != 0) {
-                bz_cli_misuse(state, "'%s' is set twice", text);
+                bz_cli_misuse("'%s' is set twice", text);
             }
-            *values[index] =
-                (uint32_t)bz_option_number(state, shown[index], equals + 1, 1, most[index]);
+            *values[index] = (uint32_t)bz_option_number(shown[index], equals + 1, 1, most[index]);
             return;
         }
     }
-    bz_cli_misuse(state, "no constant '%s'%s (there are permits and clients)", text,
+    bz_cli_misuse("no constant '%s'%s (there are permits and clients)", text,
                   bz_cli_hint(text, names, 2));
 }
 
-static void find_spec(struct bz_parse *state, void *target) {
+static void find_spec(void *target) {
     struct request *request = target;
-    request->spec =
-        bz_specs[bz_option_word(state, "the command", SPECS, request->name_of_spec) - 1];
+    request->spec = bz_specs[bz_option_word("the command", SPECS, request->name_of_spec) - 1];
 }
 
 static const struct bz_option options[] = {
@@ -199,7 +196,7 @@ static void put_json(const struct request *request, const struct bz_spec *spec,
 }
 
 int bz_command_spec(int argc, char **argv) {
-    struct request request = {.name = argv[0], .memory_mib = MEMORY_DEFAULT_MIB};
+    struct request request = {.memory_mib = MEMORY_DEFAULT_MIB};
     struct bz_search_result result;
     const struct bz_syntax syntax = {
         .options = options,
@@ -232,10 +229,10 @@ int bz_command_spec(int argc, char **argv) {
                                                 : BZ_EXIT_OK;
     if (result.end == BZ_SEARCH_OUT_OF_MEMORY && !result.is_at_limit) {
         char lack[BZ_LACK_BYTES];
-        bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED, "%s",
+        bz_cli_fail(BZ_EXIT_INTERRUPTED, "%s",
                     bz_lack_text(lack, sizeof lack, NULL, "the states of a search"));
     } else if (result.end == BZ_SEARCH_OUT_OF_MEMORY) {
-        bz_cli_fail(argv[0], BZ_EXIT_INTERRUPTED,
+        bz_cli_fail(BZ_EXIT_INTERRUPTED,
                     "out of memory after %" PRIu64 " states: --max-memory is %" PRIu64 " MiB",
                     result.counts.distinct, request.memory_mib);
     }

@@ -39,7 +39,6 @@ struct entry {
 };
 
 struct zoo {
-    const char *name;     /* for messages */
     const char *strategy; /* NULL: the default */
     bool is_order_wanted[BZ_ORDER_COUNT];
     const char *wanted[ENTRIES_MAX + 1]; /* from the command line; NULL ends the list */
@@ -56,13 +55,13 @@ struct zoo {
     uint64_t ranges_found;
 };
 
-static void parse_order(struct bz_parse *state, void *target, const char *option, char *text) {
+static void parse_order(void *target, const char *option, char *text) {
     struct zoo *zoo = target;
     for (unsigned order = 0; order < BZ_ORDER_COUNT; order++) {
         zoo->is_order_wanted[order] = strcmp(text, bz_order_name(order)) == 0;
     }
     if (!zoo->is_order_wanted[BZ_ORDER_ANY] && !zoo->is_order_wanted[BZ_ORDER_FIFO]) {
-        bz_cli_misuse(state, "--%s is any or fifo, and not '%s'", option, text);
+        bz_cli_misuse("--%s is any or fifo, and not '%s'", option, text);
     }
 }
 
@@ -100,12 +99,12 @@ static int check_wanted(const struct zoo *zoo) {
         const char *name = zoo->wanted[index];
         const struct bz_variant *variant = bz_catalog_variant(&bz_cli_catalog, name);
         if (variant == NULL) {
-            return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
+            return bz_cli_fail(BZ_EXIT_USAGE,
                                "no entry '%s'%s ('buzzer list variants' shows them all)", name,
                                bz_cli_hint(name, names, count));
         }
         if (variant->fault == NULL) {
-            return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
+            return bz_cli_fail(BZ_EXIT_USAGE,
                                "variant '%s' declares no fault: there is nothing to find", name);
         }
     }
@@ -155,7 +154,7 @@ static int collect_entries(struct zoo *zoo) {
         variants++;
     }
     if (zoo->wanted[0] == NULL && bz_options_has_plugins() && !plugins_declare_faults()) {
-        return bz_cli_fail(zoo->name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "no variant of the plug-in declares a fault: there is nothing to find");
     }
     zoo->entries =
@@ -166,14 +165,14 @@ static int collect_entries(struct zoo *zoo) {
             if (is_wanted(zoo, variant, order) &&
                 !set_up(zoo, &zoo->entries[zoo->entry_count++], variant, (enum bz_order)order,
                         error, sizeof error)) {
-                return bz_cli_fail(zoo->name, BZ_EXIT_USAGE, "%s: %s", variant->name, error);
+                return bz_cli_fail(BZ_EXIT_USAGE, "%s: %s", variant->name, error);
             }
         }
     }
     return zoo->entry_count > 0
                ? BZ_EXIT_OK
                : bz_cli_fail(
-                     zoo->name, BZ_EXIT_UNPROVED,
+                     BZ_EXIT_UNPROVED,
                      "nothing was checked: none of the selected faults is reachable in this order");
 }
 
@@ -192,9 +191,8 @@ static int run_job(struct zoo *zoo, const struct bz_job *job, struct bz_campaign
     config.stop = &bz_interrupt_requested;
     config.poll = poll_range;
     config.context = zoo;
-    return bz_campaign_run(&config, result)
-               ? BZ_EXIT_OK
-               : bz_cli_fail(zoo->name, BZ_EXIT_INTERNAL, "%s", result->lack);
+    return bz_campaign_run(&config, result) ? BZ_EXIT_OK
+                                            : bz_cli_fail(BZ_EXIT_INTERNAL, "%s", result->lack);
 }
 
 static int run_twin(struct zoo *zoo, struct entry *entry, uint64_t runs) {
@@ -441,8 +439,7 @@ static void print_json(const struct zoo *zoo, const struct tally *tally) {
 
 int bz_command_zoo(int argc, char **argv) {
     static struct zoo zoo;
-    zoo = (struct zoo){
-        .name = argv[0], .is_order_wanted = {true, true}, .runs = 10000, .ranges = 5, .jobs = 1};
+    zoo = (struct zoo){.is_order_wanted = {true, true}, .runs = 10000, .ranges = 5, .jobs = 1};
     const struct bz_syntax syntax = {
         .options = options,
         .target = &zoo,

@@ -23,7 +23,6 @@
 #define ANSWER_BYTES 65536u
 
 struct lockstep {
-    const char *name; /* for messages */
     const char *python;
     const char *variant_name;
     uint64_t programs;
@@ -67,10 +66,10 @@ static const struct bz_option options[] = {
     {NULL},
 };
 
-static void check_options(struct bz_parse *state, void *target) {
+static void check_options(void *target) {
     struct lockstep *lockstep = target;
     if (lockstep->python == NULL) {
-        bz_cli_misuse(state, "--python is missing: name the interpreter");
+        bz_cli_misuse("--python is missing: name the interpreter");
     }
 }
 
@@ -88,7 +87,7 @@ static int begin(struct lockstep *lockstep) {
             bz_partner_start(&lockstep->partner, lockstep->python, lockstep->is_pure, is_twisted,
                              error);
     if (!is_ok) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_USAGE, "%s", error);
+        return bz_cli_fail(BZ_EXIT_USAGE, "%s", error);
     }
     lockstep->side = bz_side_new(&lockstep->reference.variant, is_twisted);
     return BZ_EXIT_OK;
@@ -292,7 +291,7 @@ static void print_json(struct lockstep *lockstep) {
 
 static int finish(struct lockstep *lockstep) {
     if (lockstep->answer == NULL) {
-        return bz_cli_fail(lockstep->name, BZ_EXIT_INTERNAL,
+        return bz_cli_fail(BZ_EXIT_INTERNAL,
                            "the player in '%s' ended or stopped without an answer",
                            lockstep->python);
     }
@@ -322,7 +321,6 @@ static int command_lockstep(int argc, char **argv) {
             "2 no such interpreter, no Python, no reference for its version, or no Twisted; 4 a "
             "window was never hit, or an operation never returned; 5 interrupted; 70 the "
             "interpreter died."};
-    lockstep->name = argv[0];
     lockstep->programs = PROGRAMS_DEFAULT;
     int code = bz_options_parse(&syntax, argc, argv);
     code = code != BZ_EXIT_OK ? code : begin(lockstep);

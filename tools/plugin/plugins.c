@@ -334,17 +334,17 @@ static bool add_scenarios(const struct bz_scenario_plugin *table, char *error, s
 }
 
 /* Without /proc, the memory of a child is not known, nor what it leaves. */
-static void warn_of_missing_proc(const char *name) {
+static void warn_of_missing_proc(void) {
     if (access("/proc/self/statm", R_OK) != 0 && !bz_plugins_are_loaded()) {
-        bz_cli_note(name, "warning: /proc is missing: --max-memory does not limit the code of "
-                          "plug-ins, and processes that it leaves stay");
+        bz_cli_note("warning: /proc is missing: --max-memory does not limit the code of "
+                    "plug-ins, and processes that it leaves stay");
     }
 }
 
-int bz_plugins_load(const char *file, const char *name) {
+int bz_plugins_load(const char *file) {
     char error[BZ_ERROR_BYTES];
     struct tables tables;
-    warn_of_missing_proc(name);
+    warn_of_missing_proc();
     /* Scenarios first: a variant may declare a fault that shows in one. */
     bool is_ok =
         open_tables(file, &tables, error, sizeof error) &&
@@ -353,6 +353,5 @@ int bz_plugins_load(const char *file, const char *name) {
         (tables.variants == NULL || (variants_fit(tables.variants, error, sizeof error) &&
                                      add_variants(tables.variants, error, sizeof error)));
     return is_ok ? BZ_EXIT_OK
-                 : bz_cli_fail(name, BZ_EXIT_USAGE, "cannot load the plug-in '%.512s': %s", file,
-                               error);
+                 : bz_cli_fail(BZ_EXIT_USAGE, "cannot load the plug-in '%.512s': %s", file, error);
 }

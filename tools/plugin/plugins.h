@@ -9,9 +9,9 @@
 #include "tools/report/text_output.h"
 
 /* Loads a plug-in and adds what it has to bz_cli_catalog. It is loaded in a child process before,
- * in case that its constructors crash, exit or hang. Returns an exit code, after a message that
- * starts with `name` unless it is BZ_EXIT_OK. */
-int bz_plugins_load(const char *file, const char *name);
+ * in case that its constructors crash, exit or hang. Returns an exit code, after a message unless
+ * it is BZ_EXIT_OK. */
+int bz_plugins_load(const char *file);
 
 bool bz_plugins_are_loaded(void);
 

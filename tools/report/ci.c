@@ -17,7 +17,6 @@
 /* Of the command that runs: it may end anywhere. */
 static struct {
     struct bz_ci files;
-    char name[64]; /* for messages */
     char suite[256];
     char title[1024];
 } ci;
@@ -34,16 +33,15 @@ static int write_junit(const struct bz_outcome *outcome) {
     bool is_written = bz_file_put(ci.files.junit, text.bytes, text.length);
     int problem = errno;
     bz_text_fini(&text);
-    return is_written
-               ? BZ_EXIT_OK
-               : bz_cli_fail(ci.name, bz_cli_exit_of_errno(problem),
-                             "--junit: cannot write '%s': %s", ci.files.junit, strerror(problem));
+    return is_written ? BZ_EXIT_OK
+                      : bz_cli_fail(bz_cli_exit_of_errno(problem), "--junit: cannot write '%s': %s",
+                                    ci.files.junit, strerror(problem));
 }
 
 /* An outcome of one case, an error. */
 static void begin_error(struct bz_outcome *outcome, const char *type, const char *message) {
-    const char *blank = strrchr(ci.name, ' ');
-    bz_outcome_init(outcome, blank != NULL ? blank + 1 : ci.name);
+    const char *blank = strrchr(bz_cli_prefix, ' ');
+    bz_outcome_init(outcome, blank != NULL ? blank + 1 : bz_cli_prefix);
     bz_text_add(&outcome->suite, "%s", ci.suite);
     bz_text_add(&outcome->title, "%s", ci.title);
     struct bz_case *one = bz_outcome_case(outcome, BZ_CASE_ERROR, type);
@@ -65,7 +63,7 @@ static int begin_junit(void) {
     struct stat status;
     struct bz_outcome outcome;
     if (stat(ci.files.junit, &status) == 0 && S_ISDIR(status.st_mode)) {
-        return bz_cli_fail(ci.name, BZ_EXIT_USAGE,
+        return bz_cli_fail(BZ_EXIT_USAGE,
                            "--junit: '%s' is a folder; name a file in it, or another one",
                            ci.files.junit);
     }
@@ -93,7 +91,7 @@ static int open_summary(int *file) {
     *file = path == NULL ? -1 : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
     return path == NULL || *file >= 0
                ? BZ_EXIT_OK
-               : bz_cli_fail(ci.name, BZ_EXIT_USAGE, "--github: cannot write '%s': %s", path,
+               : bz_cli_fail(BZ_EXIT_USAGE, "--github: cannot write '%s': %s", path,
                              strerror(errno));
 }
 
@@ -126,7 +124,7 @@ static int write_summary(const struct bz_outcome *outcome) {
     is_written &= close(file) == 0;
     bz_text_fini(&text);
     return is_written ? BZ_EXIT_OK
-                      : bz_cli_fail(ci.name, BZ_EXIT_USAGE, "--github: cannot write '%s': %s",
+                      : bz_cli_fail(BZ_EXIT_USAGE, "--github: cannot write '%s': %s",
                                     summary_file(), strerror(problem));
 }
 
@@ -167,14 +165,12 @@ static void set_names(const char *suite, const char *title) {
     snprintf(ci.title, sizeof ci.title, "%s", title != NULL ? title : "unknown");
 }
 
-int bz_ci_begin(const struct bz_ci *wanted, const char *name, int code, const char *suite,
-                const char *title) {
+int bz_ci_begin(const struct bz_ci *wanted, int code, const char *suite, const char *title) {
     int file = -1;
     ci.files = *wanted;
     if (!bz_ci_is_wanted(wanted)) {
         return code;
     }
-    snprintf(ci.name, sizeof ci.name, "%s", name);
     set_names(suite, title);
     int own_code = ci.files.is_github ? open_summary(&file) : BZ_EXIT_OK;
     if (file >= 0) {

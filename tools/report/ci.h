@@ -2,7 +2,7 @@
  *
  *     static const struct bz_option options[] = {..., BZ_CI_OPTIONS(struct run, ci), {NULL}};
  *     code = bz_options_parse(...);
- *     code = bz_ci_begin(&run.ci, argv[0], code, suite, title);
+ *     code = bz_ci_begin(&run.ci, code, suite, title);
  *     ... work ...
  *     code = bz_ci_end(&outcome);
  *
@@ -39,12 +39,11 @@ struct bz_ci {
 /* True if any output is asked for. */
 bool bz_ci_is_wanted(const struct bz_ci *ci);
 
-/* Checks that the files can be written; `ci` and the name must last until the command returns.
+/* Checks that the files can be written; `ci` must last until the command returns.
  * `code`: of what came before; if it is not BZ_EXIT_OK, it is returned, and the file says why. Else
  * an exit code; not BZ_EXIT_OK after a message on stderr. Suite and title: as known so far; NULL:
  * not yet. */
-int bz_ci_begin(const struct bz_ci *ci, const char *name, int code, const char *suite,
-                const char *title);
+int bz_ci_begin(const struct bz_ci *ci, int code, const char *suite, const char *title);
 
 /* Says what the work is called, once that is known. Returns an exit code likewise. */
 int bz_ci_rename(const char *suite, const char *title);

@@ -245,14 +245,14 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
             report->seconds > 0 ? (double)result->transitions_total / report->seconds : 0.0);
 }
 
-void bz_explore_report_warn(const char *name, const struct bz_explore_report *report) {
+void bz_explore_report_warn(const struct bz_explore_report *report) {
     const struct bz_explore_result *result = report->result;
     char text[BZ_WARNING_BYTES];
     if (result->has_waited || result->finding_count > 0 || !bz_explore_is_complete(result)) {
         return;
     }
     snprintf(text, sizeof text, "warning: %s", bz_warning_no_wait(report->program));
-    bz_cli_note(name, text);
+    bz_cli_note(text);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */

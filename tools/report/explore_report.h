@@ -31,7 +31,7 @@ void bz_explore_report_print(const struct bz_explore_report *report, bool is_qui
 void bz_explore_report_print_conclusion(FILE *out, const struct bz_explore_report *report);
 
 /* Says on stderr if a complete search has tested nothing: no operation ever waited. */
-void bz_explore_report_warn(const char *name, const struct bz_explore_report *report);
+void bz_explore_report_warn(const struct bz_explore_report *report);
 
 /* The document of `explore --json`; the caller frees it. */
 struct bz_json *bz_explore_report_json(const struct bz_explore_report *report);

@@ -13,7 +13,7 @@ int bz_findings_output_trouble(struct bz_findings_output *output, enum bz_troubl
     if (trouble == BZ_TROUBLE_NONE) {
         return BZ_EXIT_OK;
     }
-    code = bz_cli_fail(output->name, code, "%s", message);
+    code = bz_cli_fail(code, "%s", message);
     output->code = code > output->code ? code : output->code;
     return code;
 }
@@ -32,7 +32,7 @@ void bz_findings_announce(const struct bz_findings_output *output,
                           const struct bz_kept_findings *kept, uint32_t place) {
     const struct bz_kept_finding *item = &kept->items[place];
     if (!output->is_quiet) {
-        (void)bz_cli_fail(output->name, BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s",
+        (void)bz_cli_fail(BZ_EXIT_OK, "found %s at step %" PRIu64 ": %s",
                           item->failure.violation.oracle, (uint64_t)item->trace.verdict.step,
                           item->token);
     }

@@ -25,11 +25,10 @@
     }
 
 struct bz_findings_output {
-    const char *name; /* for messages */
-    bool is_quiet;    /* no progress, and no announcement */
-    int lack_code;    /* of something that ran out; 0: BZ_EXIT_INTERNAL, as bz_cli_fail() has it */
-    int code;         /* the worst exit code so far */
-    bool is_shown;    /* the progress has begun */
+    bool is_quiet; /* no progress, and no announcement */
+    int lack_code; /* of something that ran out; 0: BZ_EXIT_INTERNAL, as bz_cli_fail() has it */
+    int code;      /* the worst exit code so far */
+    bool is_shown; /* the progress has begun */
     struct bz_progress progress;
 };
 

@@ -119,21 +119,21 @@ void bz_carry_add_json(struct bz_json *item, const char *file, const struct bz_t
 /* --- those of a campaign ---------------------------------------------------------------------- */
 
 /* "2 stored traces of contended pass now" */
-static void say(const char *name, uint64_t number, const struct bz_program *program,
-                const char *singular, const char *plural) {
+static void say(uint64_t number, const struct bz_program *program, const char *singular,
+                const char *plural) {
     if (number > 0) {
-        (void)bz_cli_fail(name, BZ_EXIT_OK, "%" PRIu64 " stored trace%s of %s %s", number,
+        (void)bz_cli_fail(BZ_EXIT_OK, "%" PRIu64 " stored trace%s of %s %s", number,
                           number == 1 ? "" : "s", program->scenario->name,
                           number == 1 ? singular : plural);
     }
 }
 
-void bz_stored_say_own(const struct bz_stored *stored, const char *name,
-                       const struct bz_program *program, bool is_quiet) {
+void bz_stored_say_own(const struct bz_stored *stored, const struct bz_program *program,
+                       bool is_quiet) {
     if (stored->failed > 0) {
         const struct bz_stored_failure *first = &stored->failures[0];
         (void)bz_cli_fail(
-            name, BZ_EXIT_OK,
+            BZ_EXIT_OK,
             "%" PRIu64 " stored trace%s of %s still fail%s: %s, step %" PRIu64 " of '%s'%s",
             stored->failed, stored->failed == 1 ? "" : "s", program->scenario->name,
             stored->failed == 1 ? "s" : "", first->record.verdict.oracle,
@@ -142,17 +142,17 @@ void bz_stored_say_own(const struct bz_stored *stored, const char *name,
     if (is_quiet) {
         return;
     }
-    say(name, stored->passed - stored->unfit, program, "passes now", "pass now");
-    say(name, stored->unfit, program, "diverges: some of its choices no longer fit; it passes",
+    say(stored->passed - stored->unfit, program, "passes now", "pass now");
+    say(stored->unfit, program, "diverges: some of its choices no longer fit; it passes",
         "diverge: some of their choices no longer fit; they pass");
-    say(name, stored->cut, program, "was cut short by its step limit, and proves nothing",
+    say(stored->cut, program, "was cut short by its step limit, and proves nothing",
         "were cut short by their step limit, and prove nothing");
-    say(name, stored->other, program, "is of the order any, and was not tried",
+    say(stored->other, program, "is of the order any, and was not tried",
         "are of the order any, and were not tried");
-    say(name, stored->slower, program, "has more lag than --max-lag allows, and was not tried",
+    say(stored->slower, program, "has more lag than --max-lag allows, and was not tried",
         "have more lag than --max-lag allows, and were not tried");
     if (stored->is_cut_off) {
-        (void)bz_cli_fail(name, BZ_EXIT_OK, "more than %u stored traces: the rest was not tried",
+        (void)bz_cli_fail(BZ_EXIT_OK, "more than %u stored traces: the rest was not tried",
                           BZ_STORED_OWN_MAX);
     }
 }

@@ -24,8 +24,8 @@ void bz_carry_add_json(struct bz_json *item, const char *file, const struct bz_t
 /* --- those of a campaign ---------------------------------------------------------------------- */
 
 /* Says on stderr what became of them, a line for each outcome. `is_quiet`: of failures alone. */
-void bz_stored_say_own(const struct bz_stored *stored, const char *name,
-                       const struct bz_program *program, bool is_quiet);
+void bz_stored_say_own(const struct bz_stored *stored, const struct bz_program *program,
+                       bool is_quiet);
 
 /* Prints those that failed, with the command that shows each, and a summary unless `is_quiet`. */
 void bz_stored_print(const struct bz_stored *stored, const struct bz_program *program,

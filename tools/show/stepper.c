@@ -566,17 +566,17 @@ static void take_key(struct ui *ui, int key) {
     }
 }
 
-int bz_stepper_run(const char *name, const struct bz_named_run *run) {
+int bz_stepper_run(const struct bz_named_run *run) {
     static struct ui ui;
     ui = (struct ui){.given = run};
     bz_trace_init(&ui.run);
     ui.look = bz_lack_check(bz_shared_alloc(sizeof *ui.look), "the state of a stepper");
     bool is_ok = reset(&ui);
     if (!is_ok) {
-        bz_cli_fail(name, BZ_EXIT_USAGE, "%s", ui.message);
+        bz_cli_fail(BZ_EXIT_USAGE, "%s", ui.message);
     } else if (!open_terminal()) {
         is_ok = false;
-        bz_cli_fail(name, BZ_EXIT_USAGE, "--step: the terminal refuses single keys");
+        bz_cli_fail(BZ_EXIT_USAGE, "--step: the terminal refuses single keys");
     }
     if (run->report.result == BZ_REPLAY_DIVERGED) {
         say(&ui, "the replay diverges at step %" PRIu32 ": what does not fit is the default",

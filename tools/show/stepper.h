@@ -10,7 +10,7 @@
 
 /* Steps through the run until the user leaves. An exit code: BZ_EXIT_OK, or another one after a
  * message. */
-typedef int bz_stepper_fn(const char *name, const struct bz_named_run *run);
+typedef int bz_stepper_fn(const struct bz_named_run *run);
 bz_stepper_fn bz_stepper_run;
 
 /* The function that `replay --step` calls; NULL: this program has no stepper, because it was built

@@ -9,7 +9,7 @@
 
 /* --- the smallest run ------------------------------------------------------------------------- */
 
-static int shrink(struct bz_explanation *explanation, const char *command) {
+static int shrink(struct bz_explanation *explanation) {
     struct bz_shrink_config config = {.program = &explanation->run->program,
                                       .trace = &explanation->run->trace,
                                       .budget =
@@ -20,11 +20,11 @@ static int shrink(struct bz_explanation *explanation, const char *command) {
     (void)bz_time_limit_end();
     if (!is_ok) {
         int code = shrunk->end == BZ_SHRINK_NO_RESOURCE ? BZ_EXIT_INTERNAL : BZ_EXIT_USAGE;
-        return bz_cli_fail(command, code, "%s", bz_shrink_end_text(shrunk, text, sizeof text));
+        return bz_cli_fail(code, "%s", bz_shrink_end_text(shrunk, text, sizeof text));
     }
     if (!bz_shrink_record(shrunk, &explanation->trace, text, sizeof text)) {
         int code = shrunk->lack[0] != '\0' ? BZ_EXIT_INTERNAL : BZ_EXIT_DIVERGED;
-        return bz_cli_fail(command, code, "%s", text);
+        return bz_cli_fail(code, "%s", text);
     }
     if (shrunk->has_answers) {
         bz_token_format(&shrunk->program, explanation->trace.seed, shrunk->digest,
@@ -210,24 +210,23 @@ static void weigh(struct bz_explanation *explanation) {
     }
 }
 
-int bz_explanation_make(struct bz_explanation *explanation, const char *command,
-                        const struct bz_named_run *run) {
+int bz_explanation_make(struct bz_explanation *explanation, const struct bz_named_run *run) {
     *explanation = (struct bz_explanation){.run = run};
     bz_trace_init(&explanation->trace);
-    int code = shrink(explanation, command);
+    int code = shrink(explanation);
     if (code != BZ_EXIT_OK) {
         return code;
     }
     bz_story_init(&explanation->story, &explanation->trace);
     weigh(explanation);
     if (explanation->why.lack[0] != '\0') {
-        return bz_cli_fail(command, BZ_EXIT_INTERNAL, "%s", explanation->why.lack);
+        return bz_cli_fail(BZ_EXIT_INTERNAL, "%s", explanation->why.lack);
     }
     find_cancel(explanation);
     find_waiter(explanation);
     find_resemblances(explanation);
     return bz_interrupt_requested == 0 ? BZ_EXIT_OK
-                                       : bz_cli_fail(command, BZ_EXIT_INTERRUPTED, "interrupted");
+                                       : bz_cli_fail(BZ_EXIT_INTERRUPTED, "interrupted");
 }
 
 void bz_explanation_fini(struct bz_explanation *explanation) {

@@ -44,10 +44,8 @@ struct bz_explanation {
 };
 
 /* Explains a run that was loaded and violates an oracle. The run must outlive the explanation.
- * Returns an exit code, after a message of `command` unless it is BZ_EXIT_OK. Release it in any
- * case. */
-int bz_explanation_make(struct bz_explanation *explanation, const char *command,
-                        const struct bz_named_run *run);
+ * Returns an exit code, after a message unless it is BZ_EXIT_OK. Release it in any case. */
+int bz_explanation_make(struct bz_explanation *explanation, const struct bz_named_run *run);
 void bz_explanation_fini(struct bz_explanation *explanation);
 
 /* Prints it for people, in 80 columns; and as a JSON document. */

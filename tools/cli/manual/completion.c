@@ -202,7 +202,7 @@ static void offer_all(const struct bz_syntax *syntax, const struct bz_line *give
             line.scenario =
                 arguments++ == 0 && syntax->program != NULL ? word->value : line.scenario;
         } else if (strcmp(word->option->name, "plugin") == 0 && word->value != NULL) {
-            (void)bz_plugins_load(word->value, bz_caller.program); /* without it, its names lack */
+            (void)bz_plugins_load(word->value); /* without it, its names lack */
         }
     }
     if (pending != NULL) {

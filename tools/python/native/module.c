@@ -247,9 +247,8 @@ static int finish(int code) {
     errno = 0;
     bool has_failed = ferror(stdout) != 0;
     if (fflush(stdout) != 0 || has_failed) {
-        code =
-            bz_cli_fail(bz_caller.program, BZ_EXIT_USAGE, "cannot write the results to stdout: %s",
-                        errno != 0 ? strerror(errno) : "write error");
+        code = bz_cli_fail(BZ_EXIT_USAGE, "cannot write the results to stdout: %s",
+                           errno != 0 ? strerror(errno) : "write error");
     }
     return code;
 }
