@@ -47,6 +47,18 @@ uint64_t bz_item_queue_take(struct bz_item_queue *queue);
 enum bz_status bz_item_queue_wait_for_slot(struct bz_item_queue *queue);
 enum bz_status bz_item_queue_wait_for_item(struct bz_item_queue *queue);
 
+/* A put, or a get, that waits in this way and then calls the given try. */
+#define BZ_ITEM_QUEUE_PUT(name, try_put)                                                           \
+    static enum bz_status name(void *instance, uint64_t value, int64_t priority) {                 \
+        enum bz_status status = bz_item_queue_wait_for_slot(instance);                             \
+        return status == BZ_OK ? try_put(instance, value, priority) : status;                      \
+    }
+#define BZ_ITEM_QUEUE_GET(name, try_get)                                                           \
+    static enum bz_status name(void *instance, uint64_t *value) {                                  \
+        enum bz_status status = bz_item_queue_wait_for_item(instance);                             \
+        return status == BZ_OK ? try_get(instance, value) : status;                                \
+    }
+
 /* The first half of a shutdown; the second wakes the tasks that wait. */
 void bz_item_queue_close(struct bz_item_queue *queue, bool is_immediate);
 

@@ -76,8 +76,7 @@ static enum bz_status cond_notify_lost_wait(void *instance) {
     return status == BZ_NOT_HELD ? status : relock(instance, status, false);
 }
 
-const struct bz_condition_ops bz_zoo_ops_cond_notify_lost = {CONDITION,
-                                                             .wait = cond_notify_lost_wait};
+BZ_ZOO_ENTRY(condition, cond_notify_lost, CONDITION, .wait = cond_notify_lost_wait);
 
 /* cond-cancel-relock: a waiter that is cancelled while it acquires the lock again leaves without
  * it.
@@ -109,8 +108,7 @@ static enum bz_status cond_cancel_relock_wait(void *instance) {
     return acquired == BZ_OK ? status : acquired;
 }
 
-const struct bz_condition_ops bz_zoo_ops_cond_cancel_relock = {CONDITION,
-                                                               .wait = cond_cancel_relock_wait};
+BZ_ZOO_ENTRY(condition, cond_cancel_relock, CONDITION, .wait = cond_cancel_relock_wait);
 
 /* cond-swallow: a cancellation of the wait for the lock is forgotten.
  *
@@ -138,7 +136,7 @@ static enum bz_status cond_swallow_wait(void *instance) {
     return status;
 }
 
-const struct bz_condition_ops bz_zoo_ops_cond_swallow = {CONDITION, .wait = cond_swallow_wait};
+BZ_ZOO_ENTRY(condition, cond_swallow, CONDITION, .wait = cond_swallow_wait);
 
 /* an-1075: the event of a cancelled waiter is set, and no other waiter is notified.
  *
@@ -171,8 +169,7 @@ static enum bz_status an_1075_wait(void *instance) {
     return status == BZ_NOT_HELD ? status : relock(instance, status, status == BZ_OK);
 }
 
-const struct bz_condition_ops bz_zoo_ops_an_1075 = {CONDITION, .wait = an_1075_wait,
-                                                    .notify = an_1075_notify};
+BZ_ZOO_ENTRY(condition, an_1075, CONDITION, .wait = an_1075_wait, .notify = an_1075_notify);
 
 /* --- barrier ---------------------------------------------------------------------------------- */
 
@@ -232,10 +229,8 @@ static enum bz_status bar_dup_index_wait(void *instance, uint32_t *index) {
     return status;
 }
 
-const struct bz_barrier_ops bz_zoo_ops_bar_dup_index = {.instance_bytes = sizeof(struct barrier),
-                                                        .init = barrier_init,
-                                                        .wait = bar_dup_index_wait,
-                                                        .queued = barrier_queued};
+BZ_ZOO_ENTRY(barrier, bar_dup_index, .instance_bytes = sizeof(struct barrier), .init = barrier_init,
+             .wait = bar_dup_index_wait, .queued = barrier_queued);
 
 /* neco-cond: the wait lets the lock go, and gives way to others, before it joins the queue.
  *
@@ -265,4 +260,4 @@ static enum bz_status neco_cond_wait(void *instance) {
     return relock(condition, status, was_woken);
 }
 
-const struct bz_condition_ops bz_zoo_ops_neco_cond = {CONDITION, .wait = neco_cond_wait};
+BZ_ZOO_ENTRY(condition, neco_cond, CONDITION, .wait = neco_cond_wait);

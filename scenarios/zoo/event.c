@@ -16,7 +16,7 @@ static void embassy_4598_clear(void *instance) {
     }
 }
 
-const struct bz_event_ops bz_zoo_ops_embassy_4598 = {BZ_FLAG, .clear = embassy_4598_clear};
+BZ_ZOO_ENTRY(event, embassy_4598, BZ_FLAG, .clear = embassy_4598_clear);
 
 /* embassy-1922: two tasks that wait for one signal wake each other forever.
  *
@@ -37,7 +37,7 @@ static enum bz_status embassy_1922_wait(void *instance) {
     return status;
 }
 
-const struct bz_event_ops bz_zoo_ops_embassy_1922 = {BZ_FLAG, .wait = embassy_1922_wait};
+BZ_ZOO_ENTRY(event, embassy_1922, BZ_FLAG, .wait = embassy_1922_wait);
 
 /* libunifex-610: the cancel of one wait is taken for the end of the event.
  *
@@ -55,7 +55,7 @@ static enum bz_status libunifex_610_wait(void *instance) {
     return status;
 }
 
-const struct bz_event_ops bz_zoo_ops_libunifex_610 = {BZ_FLAG, .wait = libunifex_610_wait};
+BZ_ZOO_ENTRY(event, libunifex_610, BZ_FLAG, .wait = libunifex_610_wait);
 
 /* aiodataloader-44: one load of a batch is cancelled, and those behind it never end.
  *
@@ -77,4 +77,4 @@ static void aiodataloader_44_set(void *instance) {
     }
 }
 
-const struct bz_event_ops bz_zoo_ops_aiodataloader_44 = {BZ_FLAG, .set = aiodataloader_44_set};
+BZ_ZOO_ENTRY(event, aiodataloader_44, BZ_FLAG, .set = aiodataloader_44_set);

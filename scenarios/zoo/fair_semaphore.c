@@ -39,8 +39,8 @@ static enum bz_status dn_4267_release(void *instance) {
     return semaphore->value < semaphore->permits ? bz_zoo_semaphore_release(instance) : BZ_NOT_HELD;
 }
 
-const struct bz_permit_ops bz_zoo_ops_dn_4267 = {BZ_ZOO_SEMAPHORE, .acquire = dn_4267_acquire,
-                                                 .release = dn_4267_release};
+BZ_ZOO_ENTRY(permit, dn_4267, BZ_ZOO_SEMAPHORE, .acquire = dn_4267_acquire,
+             .release = dn_4267_release);
 
 /* embassy-2766: only the head of the queue is ever woken, and it does not wake the next waiter.
  *
@@ -73,12 +73,10 @@ static enum bz_status embassy_2766_acquire(void *instance) {
     return bz_zoo_semaphore_wait_by(semaphore, embassy_2766_wake_head);
 }
 
-static enum bz_status embassy_2766_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, embassy_2766_wake_head);
-}
+BZ_ZOO_RELEASE_BY(semaphore, embassy_2766_release, embassy_2766_wake_head)
 
-const struct bz_permit_ops bz_zoo_ops_embassy_2766 = {
-    BZ_ZOO_SEMAPHORE, .acquire = embassy_2766_acquire, .release = embassy_2766_release};
+BZ_ZOO_ENTRY(permit, embassy_2766, BZ_ZOO_SEMAPHORE, .acquire = embassy_2766_acquire,
+             .release = embassy_2766_release);
 
 /* --- the same, and newcomers may pass woken waiters ------------------------------------------- */
 
@@ -124,12 +122,10 @@ static enum bz_status go_37852_acquire(void *instance) {
     return bz_zoo_semaphore_wait_by(semaphore, go_37852_serve);
 }
 
-static enum bz_status go_37852_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, go_37852_serve);
-}
+BZ_ZOO_RELEASE_BY(semaphore, go_37852_release, go_37852_serve)
 
-const struct bz_permit_ops bz_zoo_ops_go_37852 = {BZ_ZOO_SEMAPHORE, .acquire = go_37852_acquire,
-                                                  .release = go_37852_release};
+BZ_ZOO_ENTRY(permit, go_37852, BZ_ZOO_SEMAPHORE, .acquire = go_37852_acquire,
+             .release = go_37852_release);
 
 /* gv-1487: a release wakes waiters in the order of a hash set.
  *
@@ -184,13 +180,10 @@ static enum bz_status gv_1487_acquire(void *instance) {
     return status;
 }
 
-static enum bz_status gv_1487_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, gv_1487_wake_first);
-}
+BZ_ZOO_RELEASE_BY(semaphore, gv_1487_release, gv_1487_wake_first)
 
-const struct bz_permit_ops bz_zoo_ops_gv_1487 = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct gv_1487_semaphore),
-    .acquire = gv_1487_acquire, .release = gv_1487_release};
+BZ_ZOO_ENTRY(permit, gv_1487, BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct gv_1487_semaphore),
+             .acquire = gv_1487_acquire, .release = gv_1487_release);
 
 /* tz-6432: one flag stands for all messages, and the first task that resumes clears it.
  *
@@ -240,9 +233,8 @@ static enum bz_status tz_6432_release(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_tz_6432 = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct tz_6432_semaphore),
-    .acquire = tz_6432_acquire, .release = tz_6432_release};
+BZ_ZOO_ENTRY(permit, tz_6432, BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct tz_6432_semaphore),
+             .acquire = tz_6432_acquire, .release = tz_6432_release);
 
 /* --- a pool that is guarded by a lock --------------------------------------------------------- */
 
@@ -313,9 +305,8 @@ static enum bz_status rp_3056_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_rp_3056 = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct guarded), .init = guarded_init,
-    .acquire = rp_3056_acquire, .view = guarded_view};
+BZ_ZOO_ENTRY(permit, rp_3056, BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct guarded),
+             .init = guarded_init, .acquire = rp_3056_acquire, .view = guarded_view);
 
 /* --- a permit is reserved when a waiter is woken ---------------------------------------------- */
 
@@ -344,8 +335,7 @@ static enum bz_status go_63615_acquire(void *instance) {
     return bz_waiter_was_woken(&waiter) ? BZ_OK : status; /* the fault: even if cancelled */
 }
 
-const struct bz_permit_ops bz_zoo_ops_go_63615 = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                  .acquire = go_63615_acquire};
+BZ_ZOO_ENTRY(permit, go_63615, BZ_ZOO_SEMAPHORE_RESERVING, .acquire = go_63615_acquire);
 
 /* mb-160: a waiter that is cancelled after it was given a permit loses the permit.
  *
@@ -367,8 +357,7 @@ static enum bz_status mb_160_acquire(void *instance) {
     return bz_deque_wait(&semaphore->queue, &waiter); /* the fault: even if it was given a permit */
 }
 
-const struct bz_permit_ops bz_zoo_ops_mb_160 = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                .acquire = mb_160_acquire};
+BZ_ZOO_ENTRY(permit, mb_160, BZ_ZOO_SEMAPHORE_RESERVING, .acquire = mb_160_acquire);
 
 /* shuttle-167: a permit that was given to a cancelled waiter goes back, and no waiter is woken for
  * it.
@@ -395,8 +384,7 @@ static enum bz_status shuttle_167_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_shuttle_167 = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                     .acquire = shuttle_167_acquire};
+BZ_ZOO_ENTRY(permit, shuttle_167, BZ_ZOO_SEMAPHORE_RESERVING, .acquire = shuttle_167_acquire);
 
 /* tk-1898: a waiter that is dropped leaves its node in the queue, and the node is given a permit.
  *
@@ -440,5 +428,5 @@ static enum bz_status tk_1898_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_tk_1898 = {BZ_ZOO_SEMAPHORE, .acquire = tk_1898_acquire,
-                                                 .release = tk_1898_release, .view = NULL};
+BZ_ZOO_ENTRY(permit, tk_1898, BZ_ZOO_SEMAPHORE, .acquire = tk_1898_acquire,
+             .release = tk_1898_release, .view = NULL);

@@ -28,10 +28,7 @@ static enum bz_status try_hand_over(void *instance, uint64_t value, int64_t prio
     return status;
 }
 
-static enum bz_status hand_over(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_item_queue_wait_for_slot(instance);
-    return status == BZ_OK ? try_hand_over(instance, value, priority) : status;
-}
+BZ_ITEM_QUEUE_PUT(hand_over, try_hand_over)
 
 #define HANDING_OVER BZ_ZOO_QUEUE, .put = hand_over, .try_put = try_hand_over
 
@@ -63,7 +60,7 @@ static enum bz_status q_handoff_lost_get(void *instance, uint64_t *value) {
     return take_or_wait(instance, value, &self);
 }
 
-const struct bz_queue_ops bz_zoo_ops_q_handoff_lost = {HANDING_OVER, .get = q_handoff_lost_get};
+BZ_ZOO_ENTRY(queue, q_handoff_lost, HANDING_OVER, .get = q_handoff_lost_get);
 
 /* an-728: a receiver that is cancelled in the window drops the item that it was handed.
  *
@@ -77,7 +74,7 @@ const struct bz_queue_ops bz_zoo_ops_q_handoff_lost = {HANDING_OVER, .get = q_ha
  *
  * The cure of all three: the item stays in the queue until the receiver has resumed, and counts
  * against the bound until then. */
-const struct bz_queue_ops bz_zoo_ops_an_728 = {HANDING_OVER, .get = q_handoff_lost_get};
+BZ_ZOO_ENTRY(queue, an_728, HANDING_OVER, .get = q_handoff_lost_get);
 
 /* mb-160-queue: a reader that is cancelled between wake-up and resume loses the value that it was
  * assigned.
@@ -95,8 +92,8 @@ static enum bz_status mb_160_queue_init(void *instance, struct bz_loop *loop,
     return is_offered ? bz_item_queue_init(instance, loop, order, 0) : BZ_INVALID_ARGUMENT;
 }
 
-const struct bz_queue_ops bz_zoo_ops_mb_160_queue = {HANDING_OVER, .init = mb_160_queue_init,
-                                                     .get = q_handoff_lost_get};
+BZ_ZOO_ENTRY(queue, mb_160_queue, HANDING_OVER, .init = mb_160_queue_init,
+             .get = q_handoff_lost_get);
 
 /* q-putback-dup: the item of a cancelled getter is put back twice.
  *
@@ -119,7 +116,7 @@ static enum bz_status q_putback_dup_get(void *instance, uint64_t *value) {
     return status;
 }
 
-const struct bz_queue_ops bz_zoo_ops_q_putback_dup = {HANDING_OVER, .get = q_putback_dup_get};
+BZ_ZOO_ENTRY(queue, q_putback_dup, HANDING_OVER, .get = q_putback_dup_get);
 
 /* an-728-reroute: the item of a cancelled receiver goes back into a buffer that is full meanwhile.
  *
@@ -142,7 +139,7 @@ static enum bz_status an_728_reroute_get(void *instance, uint64_t *value) {
     return status;
 }
 
-const struct bz_queue_ops bz_zoo_ops_an_728_reroute = {HANDING_OVER, .get = an_728_reroute_get};
+BZ_ZOO_ENTRY(queue, an_728_reroute, HANDING_OVER, .get = an_728_reroute_get);
 
 /* an-728-swallow: a receiver that was handed an item returns it, and its cancellation is lost.
  *
@@ -159,11 +156,11 @@ static enum bz_status an_728_swallow_get(void *instance, uint64_t *value) {
     return bz_waiter_was_woken(&self) ? BZ_OK : status; /* the fault: even if cancelled */
 }
 
-const struct bz_queue_ops bz_zoo_ops_an_728_swallow = {HANDING_OVER, .get = an_728_swallow_get};
+BZ_ZOO_ENTRY(queue, an_728_swallow, HANDING_OVER, .get = an_728_swallow_get);
 
 /* neco-chan: a receiver that is cancelled before it runs takes along the item that was copied to
  * it.
  *
  * A send copies its item to the stack of the oldest receiver, and schedules that one. The code is
  * that of q-handoff-lost. */
-const struct bz_queue_ops bz_zoo_ops_neco_chan = {HANDING_OVER, .get = q_handoff_lost_get};
+BZ_ZOO_ENTRY(queue, neco_chan, HANDING_OVER, .get = q_handoff_lost_get);

@@ -22,7 +22,7 @@ static enum bz_status an_1145_acquire(void *instance) {
     return bz_zoo_handoff_wait(lock);
 }
 
-const struct bz_permit_ops bz_zoo_ops_an_1145 = {BZ_ZOO_HANDOFF, .acquire = an_1145_acquire};
+BZ_ZOO_ENTRY(permit, an_1145, BZ_ZOO_HANDOFF, .acquire = an_1145_acquire);
 
 /* fl-1: a future owns the lock before it was polled, and is dropped.
  *
@@ -47,7 +47,7 @@ static enum bz_status fl_1_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_fl_1 = {BZ_ZOO_HANDOFF, .acquire = fl_1_acquire};
+BZ_ZOO_ENTRY(permit, fl_1, BZ_ZOO_HANDOFF, .acquire = fl_1_acquire);
 
 /* --- waiters that know whether they own the lock ---------------------------------------------- */
 
@@ -94,14 +94,14 @@ static enum bz_status an_387_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_an_387 = {BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
-                                                .release = release_to_oldest};
+BZ_ZOO_ENTRY(permit, an_387, BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
+             .release = release_to_oldest);
 
 /* neco-mutex: a mutex that was handed to a waiter that is cancelled before it runs stays locked.
  *
  * The code is that of an-387. */
-const struct bz_permit_ops bz_zoo_ops_neco_mutex = {BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
-                                                    .release = release_to_oldest};
+BZ_ZOO_ENTRY(permit, neco_mutex, BZ_ZOO_HANDOFF, .acquire = an_387_acquire,
+             .release = release_to_oldest);
 
 /* tw-inline-nocancel: the cancel of a running function does not reach the acquire that it waits
  * for.
@@ -136,8 +136,8 @@ static enum bz_status tw_inline_nocancel_acquire(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_tw_inline_nocancel = {
-    BZ_ZOO_HANDOFF, .acquire = tw_inline_nocancel_acquire, .release = release_to_oldest};
+BZ_ZOO_ENTRY(permit, tw_inline_nocancel, BZ_ZOO_HANDOFF, .acquire = tw_inline_nocancel_acquire,
+             .release = release_to_oldest);
 
 /* tk-6450: a task has two acquires in the queue, and polls only the second.
  *
@@ -193,8 +193,8 @@ static enum bz_status tk_6450_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_tk_6450 = {BZ_ZOO_HANDOFF, .acquire = tk_6450_acquire,
-                                                 .release = release_to_oldest, .view = NULL};
+BZ_ZOO_ENTRY(permit, tk_6450, BZ_ZOO_HANDOFF, .acquire = tk_6450_acquire,
+             .release = release_to_oldest, .view = NULL);
 
 /* --- waiters that cannot leave the queue ------------------------------------------------------ */
 
@@ -247,12 +247,10 @@ static enum bz_status tw_nocancel_acquire(void *instance) {
     return acquire_by_request(instance, tw_nocancel_hand_over);
 }
 
-static enum bz_status tw_nocancel_release(void *instance) {
-    return bz_zoo_handoff_release_by(instance, tw_nocancel_hand_over);
-}
+BZ_ZOO_RELEASE_BY(handoff, tw_nocancel_release, tw_nocancel_hand_over)
 
-const struct bz_permit_ops bz_zoo_ops_tw_nocancel = {BZ_ZOO_HANDOFF, .acquire = tw_nocancel_acquire,
-                                                     .release = tw_nocancel_release, .view = NULL};
+BZ_ZOO_ENTRY(permit, tw_nocancel, BZ_ZOO_HANDOFF, .acquire = tw_nocancel_acquire,
+             .release = tw_nocancel_release, .view = NULL);
 
 /* am-54: the mutex says that it is locked while it passes through waiters that have gone.
  *
@@ -294,13 +292,10 @@ static enum bz_status am_54_acquire(void *instance) {
     return acquire_by_request(instance, am_54_hand_over);
 }
 
-static enum bz_status am_54_release(void *instance) {
-    return bz_zoo_handoff_release_by(instance, am_54_hand_over);
-}
+BZ_ZOO_RELEASE_BY(handoff, am_54_release, am_54_hand_over)
 
-const struct bz_permit_ops bz_zoo_ops_am_54 = {BZ_ZOO_HANDOFF,
-                                               .instance_bytes = sizeof(struct am_54_lock),
-                                               .acquire = am_54_acquire, .release = am_54_release};
+BZ_ZOO_ENTRY(permit, am_54, BZ_ZOO_HANDOFF, .instance_bytes = sizeof(struct am_54_lock),
+             .acquire = am_54_acquire, .release = am_54_release);
 
 /* --- no queue --------------------------------------------------------------------------------- */
 
@@ -365,4 +360,4 @@ static enum bz_status toy_poll_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_toy_poll = {BZ_ZOO_HANDOFF, .acquire = toy_poll_acquire};
+BZ_ZOO_ENTRY(permit, toy_poll, BZ_ZOO_HANDOFF, .acquire = toy_poll_acquire);

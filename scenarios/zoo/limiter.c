@@ -46,9 +46,8 @@ static enum bz_status ah_9670_release(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_ah_9670 = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter), .acquire = ah_9670_acquire,
-    .release = ah_9670_release};
+BZ_ZOO_ENTRY(permit, ah_9670, BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter),
+             .acquire = ah_9670_acquire, .release = ah_9670_release);
 
 /* an-947: a capacity limiter loses the wake-up of a borrower that is cancelled.
  *
@@ -95,9 +94,8 @@ static enum bz_status an_947_release(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_an_947 = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter), .acquire = an_947_acquire,
-    .release = an_947_release};
+BZ_ZOO_ENTRY(permit, an_947, BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter),
+             .acquire = an_947_acquire, .release = an_947_release);
 
 /* an-646: raising the total sets events and leaves them in the queue.
  *
@@ -143,9 +141,7 @@ static enum bz_status an_646_acquire(void *instance) {
     return status;
 }
 
-static enum bz_status an_646_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, an_646_wake_all_that_fit);
-}
+BZ_ZOO_RELEASE_BY(semaphore, an_646_release, an_646_wake_all_that_fit)
 
 static void an_646_view(void *instance, struct bz_permit_view *view) {
     const struct limiter *limiter = instance;
@@ -153,12 +149,9 @@ static void an_646_view(void *instance, struct bz_permit_view *view) {
     view->level += limiter->on_their_way;
 }
 
-const struct bz_permit_ops bz_zoo_ops_an_646 = {BZ_ZOO_SEMAPHORE,
-                                                .instance_bytes = sizeof(struct limiter),
-                                                .fini = bz_zoo_semaphore_drop_requests,
-                                                .acquire = an_646_acquire,
-                                                .release = an_646_release,
-                                                .view = an_646_view};
+BZ_ZOO_ENTRY(permit, an_646, BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct limiter),
+             .fini = bz_zoo_semaphore_drop_requests, .acquire = an_646_acquire,
+             .release = an_646_release, .view = an_646_view);
 
 /* --- queues of jobs -----------------------------------------------------------------------------
  *
@@ -193,8 +186,7 @@ static enum bz_status fastq_107_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_fastq_107 = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                   .acquire = fastq_107_acquire};
+BZ_ZOO_ENTRY(permit, fastq_107, BZ_ZOO_SEMAPHORE_RESERVING, .acquire = fastq_107_acquire);
 
 /* cockatiel-114: a job that is aborted when its turn comes keeps the slot.
  *
@@ -211,8 +203,7 @@ static enum bz_status cockatiel_114_acquire(void *instance) {
     return take_slot(slots) ? BZ_OK : bz_deque_wait(&slots->queue, &job);
 }
 
-const struct bz_permit_ops bz_zoo_ops_cockatiel_114 = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                       .acquire = cockatiel_114_acquire};
+BZ_ZOO_ENTRY(permit, cockatiel_114, BZ_ZOO_SEMAPHORE_RESERVING, .acquire = cockatiel_114_acquire);
 
 /* p-queue-168: a job that was aborted while it waited is given a slot when its turn comes.
  *
@@ -253,16 +244,11 @@ static void give_next_turn(struct bz_zoo_semaphore *slots) {
     }
 }
 
-static enum bz_status p_queue_168_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, give_next_turn);
-}
+BZ_ZOO_RELEASE_BY(semaphore, p_queue_168_release, give_next_turn)
 
-const struct bz_permit_ops bz_zoo_ops_p_queue_168 = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                     .fini = bz_zoo_semaphore_drop_requests,
-                                                     .acquire = p_queue_168_acquire,
-                                                     .release = p_queue_168_release,
-                                                     .view = NULL,
-                                                     .locked = NULL};
+BZ_ZOO_ENTRY(permit, p_queue_168, BZ_ZOO_SEMAPHORE_RESERVING,
+             .fini = bz_zoo_semaphore_drop_requests, .acquire = p_queue_168_acquire,
+             .release = p_queue_168_release, .view = NULL, .locked = NULL);
 
 /* dn-64078: a request that was cancelled still counts as one that waits.
  *
@@ -303,6 +289,6 @@ static enum bz_status dn_64078_release(void *instance) {
     return bz_zoo_semaphore_release_reserving(instance);
 }
 
-const struct bz_permit_ops bz_zoo_ops_dn_64078 = {
-    BZ_ZOO_SEMAPHORE_RESERVING, .instance_bytes = sizeof(struct dn_64078_limiter),
-    .acquire = dn_64078_acquire, .release = dn_64078_release};
+BZ_ZOO_ENTRY(permit, dn_64078, BZ_ZOO_SEMAPHORE_RESERVING,
+             .instance_bytes = sizeof(struct dn_64078_limiter), .acquire = dn_64078_acquire,
+             .release = dn_64078_release);

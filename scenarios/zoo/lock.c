@@ -25,8 +25,7 @@ static enum bz_status lock_woken_cancel_acquire(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_lock_woken_cancel = {BZ_ZOO_LOCK,
-                                                           .acquire = lock_woken_cancel_acquire};
+BZ_ZOO_ENTRY(permit, lock_woken_cancel, BZ_ZOO_LOCK, .acquire = lock_woken_cancel_acquire);
 
 /* lock-double-grant: a cancelled waiter wakes another one although one has been woken already.
  *
@@ -52,8 +51,7 @@ static enum bz_status lock_double_grant_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_lock_double_grant = {BZ_ZOO_LOCK,
-                                                           .acquire = lock_double_grant_acquire};
+BZ_ZOO_ENTRY(permit, lock_double_grant, BZ_ZOO_LOCK, .acquire = lock_double_grant_acquire);
 
 /* lock-head-setresult: a release wakes the head of the queue without asking whether it is alive.
  *
@@ -72,12 +70,9 @@ static void lock_head_setresult_wake(struct bz_zoo_lock *lock) {
     }
 }
 
-static enum bz_status lock_head_setresult_release(void *instance) {
-    return bz_zoo_lock_release_by(instance, lock_head_setresult_wake);
-}
+BZ_ZOO_RELEASE_BY(lock, lock_head_setresult_release, lock_head_setresult_wake)
 
-const struct bz_permit_ops bz_zoo_ops_lock_head_setresult = {
-    BZ_ZOO_LOCK, .release = lock_head_setresult_release};
+BZ_ZOO_ENTRY(permit, lock_head_setresult, BZ_ZOO_LOCK, .release = lock_head_setresult_release);
 
 /* lock-locked-window: locked() says that the lock is free while a woken waiter is about to take it.
  *
@@ -88,8 +83,8 @@ const struct bz_permit_ops bz_zoo_ops_lock_head_setresult = {
  *     A holds; B waits; A releases: until B has resumed, locked() is false
  *
  * The cure: locked() also asks whether a live waiter is in the queue, as acquire does. */
-const struct bz_permit_ops bz_zoo_ops_lock_locked_window = {
-    BZ_ZOO_LOCK}; /* the fault: its locked() is false in the window */
+BZ_ZOO_ENTRY(permit, lock_locked_window,
+             BZ_ZOO_LOCK); /* the fault: its locked() is false in the window */
 
 /* lock-noncancel-exit: a woken waiter that leaves by anything but a cancellation keeps the wake-up.
  *
@@ -126,8 +121,7 @@ static enum bz_status lock_noncancel_exit_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_lock_noncancel_exit = {
-    BZ_ZOO_LOCK, .acquire = lock_noncancel_exit_acquire};
+BZ_ZOO_ENTRY(permit, lock_noncancel_exit, BZ_ZOO_LOCK, .acquire = lock_noncancel_exit_acquire);
 
 /* lock-stale-queue: a newcomer takes the lock only if the queue is empty.
  *
@@ -148,8 +142,7 @@ static enum bz_status lock_stale_queue_acquire(void *instance) {
     return bz_zoo_lock_wait(lock);
 }
 
-const struct bz_permit_ops bz_zoo_ops_lock_stale_queue = {BZ_ZOO_LOCK,
-                                                          .acquire = lock_stale_queue_acquire};
+BZ_ZOO_ENTRY(permit, lock_stale_queue, BZ_ZOO_LOCK, .acquire = lock_stale_queue_acquire);
 
 /* toy-lifo: a mutex that serves the last waiter first.
  *
@@ -175,12 +168,10 @@ static enum bz_status toy_lifo_acquire(void *instance) {
     return bz_zoo_lock_acquire_by(instance, toy_lifo_wake);
 }
 
-static enum bz_status toy_lifo_release(void *instance) {
-    return bz_zoo_lock_release_by(instance, toy_lifo_wake);
-}
+BZ_ZOO_RELEASE_BY(lock, toy_lifo_release, toy_lifo_wake)
 
-const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .acquire = toy_lifo_acquire,
-                                                  .release = toy_lifo_release};
+BZ_ZOO_ENTRY(permit, toy_lifo, BZ_ZOO_LOCK, .acquire = toy_lifo_acquire,
+             .release = toy_lifo_release);
 
 /* tk-8365: a task without budget queues later than it called.
  *
@@ -212,8 +203,8 @@ static enum bz_status tk_8365_acquire(void *instance) {
     return bz_zoo_lock_acquire(&budget->lock);
 }
 
-const struct bz_permit_ops bz_zoo_ops_tk_8365 = {
-    BZ_ZOO_LOCK, .instance_bytes = sizeof(struct tk_8365_lock), .acquire = tk_8365_acquire};
+BZ_ZOO_ENTRY(permit, tk_8365, BZ_ZOO_LOCK, .instance_bytes = sizeof(struct tk_8365_lock),
+             .acquire = tk_8365_acquire);
 
 /* ce-3554: a waiter of a mutex is cancelled just after it was notified, and notifies no other.
  *
@@ -238,7 +229,7 @@ static enum bz_status ce_3554_acquire(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_ce_3554 = {BZ_ZOO_LOCK, .acquire = ce_3554_acquire};
+BZ_ZOO_ENTRY(permit, ce_3554, BZ_ZOO_LOCK, .acquire = ce_3554_acquire);
 
 /* fr-2071: a task that unlocks and locks again gets the lock again, each time before those that
  * wait.
@@ -272,7 +263,7 @@ static enum bz_status fr_2071_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_fr_2071 = {BZ_ZOO_LOCK, .acquire = fr_2071_acquire};
+BZ_ZOO_ENTRY(permit, fr_2071, BZ_ZOO_LOCK, .acquire = fr_2071_acquire);
 
 /* chronos-43: a release frees the lock, and the waiter that it woke takes it without looking.
  *
@@ -289,7 +280,7 @@ static enum bz_status chronos_43_acquire(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_chronos_43 = {BZ_ZOO_LOCK, .acquire = chronos_43_acquire};
+BZ_ZOO_ENTRY(permit, chronos_43, BZ_ZOO_LOCK, .acquire = chronos_43_acquire);
 
 /* redis-lock-py-3: a release comes after the look and before the subscription, and is not heard.
  *
@@ -319,12 +310,10 @@ static void wake_all(struct bz_zoo_lock *lock) {
     }
 }
 
-static enum bz_status redis_lock_py_3_release(void *instance) {
-    return bz_zoo_lock_release_by(instance, wake_all);
-}
+BZ_ZOO_RELEASE_BY(lock, redis_lock_py_3_release, wake_all)
 
-const struct bz_permit_ops bz_zoo_ops_redis_lock_py_3 = {
-    BZ_ZOO_LOCK, .acquire = redis_lock_py_3_acquire, .release = redis_lock_py_3_release};
+BZ_ZOO_ENTRY(permit, redis_lock_py_3, BZ_ZOO_LOCK, .acquire = redis_lock_py_3_acquire,
+             .release = redis_lock_py_3_release);
 
 /* aiocache-979: a release sets the event of the next holder, and not that of those who wait.
  *
@@ -371,10 +360,7 @@ static void aiocache_979_free(struct bz_zoo_lock *lock) {
     }
 }
 
-static enum bz_status aiocache_979_release(void *instance) {
-    return bz_zoo_lock_release_by(instance, aiocache_979_free);
-}
+BZ_ZOO_RELEASE_BY(lock, aiocache_979_release, aiocache_979_free)
 
-const struct bz_permit_ops bz_zoo_ops_aiocache_979 = {
-    BZ_ZOO_LOCK, .instance_bytes = sizeof(struct aiocache_979_lock),
-    .acquire = aiocache_979_acquire, .release = aiocache_979_release, .view = NULL};
+BZ_ZOO_ENTRY(permit, aiocache_979, BZ_ZOO_LOCK, .instance_bytes = sizeof(struct aiocache_979_lock),
+             .acquire = aiocache_979_acquire, .release = aiocache_979_release, .view = NULL);

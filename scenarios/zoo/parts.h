@@ -1,7 +1,7 @@
 /* The locks, semaphores and queues that entries of the zoo are made of. They have no fault. A macro
  * lists the operations of each. An entry takes them, and replaces those that have its fault.
  *
- *     const struct bz_permit_ops bz_zoo_ops_toy_lifo = {BZ_ZOO_LOCK, .release = toy_lifo_release};
+ *     BZ_ZOO_ENTRY(permit, toy_lifo, BZ_ZOO_LOCK, .release = toy_lifo_release);
  *
  * An entry that needs more fields has a struct of its own, which begins with the part: then the
  * operations of the part also fit that struct. */
@@ -14,6 +14,16 @@
 
 /* A member after the macro replaces the one in it: this is how the macros are used. */
 #pragma GCC diagnostic ignored "-Woverride-init"
+
+/* The table of operations of an entry, of the type struct bz_KIND_ops. */
+#define BZ_ZOO_ENTRY(kind, entry, ...)                                                             \
+    const struct bz_##kind##_ops bz_zoo_ops_##entry = {__VA_ARGS__}
+
+/* A release of a part (lock, handoff, semaphore) that wakes by a function of the entry's own. */
+#define BZ_ZOO_RELEASE_BY(part, name, wake)                                                        \
+    static enum bz_status name(void *instance) {                                                   \
+        return bz_zoo_##part##_release_by(instance, wake);                                         \
+    }
 
 /* bz_loop_call_soon(); without memory the process stops. */
 static inline void bz_zoo_call_soon(struct bz_loop *loop, struct bz_handle *handle,

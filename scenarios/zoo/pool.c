@@ -172,7 +172,7 @@ static enum bz_status release_and_keep(void *instance, uint64_t key) {
  * user has to prune the entry, and release_and_keep does not.
  *
  * The cure: the last task that holds or waits deletes the entry. */
-const struct bz_pool_ops bz_zoo_ops_pool_never_pruned = {POOL};
+BZ_ZOO_ENTRY(pool, pool_never_pruned, POOL);
 
 /* pool-prune-window: the entry of a key is deleted because its lock is not locked.
  *
@@ -200,8 +200,7 @@ static enum bz_status pool_prune_window_release(void *instance, uint64_t key) {
     return BZ_OK;
 }
 
-const struct bz_pool_ops bz_zoo_ops_pool_prune_window = {POOL,
-                                                         .release = pool_prune_window_release};
+BZ_ZOO_ENTRY(pool, pool_prune_window, POOL, .release = pool_prune_window_release);
 
 /* pool-lru-held: a cache of locks evicts one that is held.
  *
@@ -222,8 +221,7 @@ static enum bz_status pool_lru_held_acquire(void *instance, uint64_t key) {
     return pool_acquire(pool, key);
 }
 
-const struct bz_pool_ops bz_zoo_ops_pool_lru_held = {POOL, .acquire = pool_lru_held_acquire,
-                                                     .entries = NULL};
+BZ_ZOO_ENTRY(pool, pool_lru_held, POOL, .acquire = pool_lru_held_acquire, .entries = NULL);
 
 /* ah-4562: a task deletes the key under which another task waits.
  *
@@ -278,8 +276,7 @@ static enum bz_status ah_4562_release(void *instance, uint64_t key) {
     return status;
 }
 
-const struct bz_pool_ops bz_zoo_ops_ah_4562 = {POOL, .acquire = ah_4562_acquire,
-                                               .release = ah_4562_release};
+BZ_ZOO_ENTRY(pool, ah_4562, POOL, .acquire = ah_4562_acquire, .release = ah_4562_release);
 
 /* openaivec-184: the task that works for a key is cancelled, and the key stays in flight.
  *
@@ -300,5 +297,4 @@ static enum bz_status openaivec_184_acquire(void *instance, uint64_t key) {
     return status;
 }
 
-const struct bz_pool_ops bz_zoo_ops_openaivec_184 = {POOL, .acquire = openaivec_184_acquire,
-                                                     .entries = NULL};
+BZ_ZOO_ENTRY(pool, openaivec_184, POOL, .acquire = openaivec_184_acquire, .entries = NULL);

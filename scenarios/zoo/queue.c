@@ -11,7 +11,7 @@
  * the other entries begin with it.
  *
  * The cure: what a task was woken for is promised to it, and a newcomer waits behind it. */
-const struct bz_queue_ops bz_zoo_ops_q_barge = {BZ_ZOO_QUEUE};
+BZ_ZOO_ENTRY(queue, q_barge, BZ_ZOO_QUEUE);
 
 /* q-overflow: a putter that was woken stores its item without looking for room again.
  *
@@ -35,7 +35,7 @@ static enum bz_status q_overflow_put(void *instance, uint64_t value, int64_t pri
     return bz_item_queue_add(queue, value, priority); /* the fault: it may be full again */
 }
 
-const struct bz_queue_ops bz_zoo_ops_q_overflow = {BZ_ZOO_QUEUE, .put = q_overflow_put};
+BZ_ZOO_ENTRY(queue, q_overflow, BZ_ZOO_QUEUE, .put = q_overflow_put);
 
 /* q-putter-lost: a woken putter that is cancelled does not pass the wake-up on.
  *
@@ -55,7 +55,7 @@ static enum bz_status q_putter_lost_put(void *instance, uint64_t value, int64_t 
     return bz_item_queue_try_put(queue, value, priority);
 }
 
-const struct bz_queue_ops bz_zoo_ops_q_putter_lost = {BZ_ZOO_QUEUE, .put = q_putter_lost_put};
+BZ_ZOO_ENTRY(queue, q_putter_lost, BZ_ZOO_QUEUE, .put = q_putter_lost_put);
 
 /* q-taskcount: items of a LIFO or priority queue are not counted as unfinished.
  *
@@ -78,13 +78,10 @@ static enum bz_status q_taskcount_try_put(void *instance, uint64_t value, int64_
     return status;
 }
 
-static enum bz_status q_taskcount_put(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_item_queue_wait_for_slot(instance);
-    return status == BZ_OK ? q_taskcount_try_put(instance, value, priority) : status;
-}
+BZ_ITEM_QUEUE_PUT(q_taskcount_put, q_taskcount_try_put)
 
-const struct bz_queue_ops bz_zoo_ops_q_taskcount = {BZ_ZOO_QUEUE, .put = q_taskcount_put,
-                                                    .try_put = q_taskcount_try_put};
+BZ_ZOO_ENTRY(queue, q_taskcount, BZ_ZOO_QUEUE, .put = q_taskcount_put,
+             .try_put = q_taskcount_try_put);
 
 /* q-ghost-put: a put that was cancelled is delivered nevertheless.
  *
@@ -125,13 +122,10 @@ static enum bz_status q_ghost_put_try_get(void *instance, uint64_t *value) {
     return bz_item_queue_try_put(queue, putter->value, putter->priority);
 }
 
-static enum bz_status q_ghost_put_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_item_queue_wait_for_item(instance);
-    return status == BZ_OK ? q_ghost_put_try_get(instance, value) : status;
-}
+BZ_ITEM_QUEUE_GET(q_ghost_put_get, q_ghost_put_try_get)
 
-const struct bz_queue_ops bz_zoo_ops_q_ghost_put = {
-    BZ_ZOO_QUEUE, .put = q_ghost_put_put, .get = q_ghost_put_get, .try_get = q_ghost_put_try_get};
+BZ_ZOO_ENTRY(queue, q_ghost_put, BZ_ZOO_QUEUE, .put = q_ghost_put_put, .get = q_ghost_put_get,
+             .try_get = q_ghost_put_try_get);
 
 /* --- entries that outlive their tasks --------------------------------------------------------- */
 
@@ -226,14 +220,10 @@ static enum bz_status q_deferred_set_try_get(void *instance, uint64_t *value) {
     return BZ_OK;
 }
 
-static enum bz_status q_deferred_set_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_item_queue_wait_for_item(instance);
-    return status == BZ_OK ? q_deferred_set_try_get(instance, value) : status;
-}
+BZ_ITEM_QUEUE_GET(q_deferred_set_get, q_deferred_set_try_get)
 
-const struct bz_queue_ops bz_zoo_ops_q_deferred_set = {BZ_ZOO_QUEUE, .put = q_deferred_set_put,
-                                                       .get = q_deferred_set_get,
-                                                       .try_get = q_deferred_set_try_get};
+BZ_ZOO_ENTRY(queue, q_deferred_set, BZ_ZOO_QUEUE, .put = q_deferred_set_put,
+             .get = q_deferred_set_get, .try_get = q_deferred_set_try_get);
 
 /* q-dead-getters: a cancelled getter leaves its entry behind, until the next put comes.
  *
@@ -251,14 +241,11 @@ static enum bz_status q_dead_getters_try_put(void *instance, uint64_t value, int
     return bz_item_queue_try_put(queue, value, priority);
 }
 
-static enum bz_status q_dead_getters_put(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_item_queue_wait_for_slot(instance);
-    return status == BZ_OK ? q_dead_getters_try_put(instance, value, priority) : status;
-}
+BZ_ITEM_QUEUE_PUT(q_dead_getters_put, q_dead_getters_try_put)
 
-const struct bz_queue_ops bz_zoo_ops_q_dead_getters = {BZ_ZOO_QUEUE, .put = q_dead_getters_put,
-                                                       .get = get_by_request, /* the fault */
-                                                       .try_put = q_dead_getters_try_put};
+BZ_ZOO_ENTRY(queue, q_dead_getters, BZ_ZOO_QUEUE, .put = q_dead_getters_put,
+             .get = get_by_request, /* the fault */
+             .try_put = q_dead_getters_try_put);
 
 /* q-dead-putters: a cancelled putter leaves its entry behind, until the next get comes.
  *
@@ -288,14 +275,10 @@ static enum bz_status q_dead_putters_try_get(void *instance, uint64_t *value) {
     return status;
 }
 
-static enum bz_status q_dead_putters_get(void *instance, uint64_t *value) {
-    enum bz_status status = bz_item_queue_wait_for_item(instance);
-    return status == BZ_OK ? q_dead_putters_try_get(instance, value) : status;
-}
+BZ_ITEM_QUEUE_GET(q_dead_putters_get, q_dead_putters_try_get)
 
-const struct bz_queue_ops bz_zoo_ops_q_dead_putters = {BZ_ZOO_QUEUE, .put = q_dead_putters_put,
-                                                       .get = q_dead_putters_get,
-                                                       .try_get = q_dead_putters_try_get};
+BZ_ZOO_ENTRY(queue, q_dead_putters, BZ_ZOO_QUEUE, .put = q_dead_putters_put,
+             .get = q_dead_putters_get, .try_get = q_dead_putters_try_get);
 
 /* nats-804: an iterator over messages is cancelled, and its getter eats the next message.
  *
@@ -328,14 +311,10 @@ static enum bz_status nats_804_try_put(void *instance, uint64_t value, int64_t p
     return status;
 }
 
-static enum bz_status nats_804_put(void *instance, uint64_t value, int64_t priority) {
-    enum bz_status status = bz_item_queue_wait_for_slot(instance);
-    return status == BZ_OK ? nats_804_try_put(instance, value, priority) : status;
-}
+BZ_ITEM_QUEUE_PUT(nats_804_put, nats_804_try_put)
 
-const struct bz_queue_ops bz_zoo_ops_nats_804 = {BZ_ZOO_QUEUE, .put = nats_804_put,
-                                                 .try_put = nats_804_try_put, .get = get_by_request,
-                                                 .queued = NULL};
+BZ_ZOO_ENTRY(queue, nats_804, BZ_ZOO_QUEUE, .put = nats_804_put, .try_put = nats_804_try_put,
+             .get = get_by_request, .queued = NULL);
 
 /* --- who is woken --------------------------------------------------------------------------- */
 
@@ -358,7 +337,7 @@ static enum bz_status cats_effect_3998_get(void *instance, uint64_t *value) {
     return bz_item_queue_try_get(queue, value);
 }
 
-const struct bz_queue_ops bz_zoo_ops_cats_effect_3998 = {BZ_ZOO_QUEUE, .get = cats_effect_3998_get};
+BZ_ZOO_ENTRY(queue, cats_effect_3998, BZ_ZOO_QUEUE, .get = cats_effect_3998_get);
 
 /* lean4-8052: a receive that does not wait frees a slot, and wakes no sender.
  *
@@ -374,7 +353,7 @@ static enum bz_status lean4_8052_try_get(void *instance, uint64_t *value) {
     return BZ_OK;
 }
 
-const struct bz_queue_ops bz_zoo_ops_lean4_8052 = {BZ_ZOO_QUEUE, .try_get = lean4_8052_try_get};
+BZ_ZOO_ENTRY(queue, lean4_8052, BZ_ZOO_QUEUE, .try_get = lean4_8052_try_get);
 
 /* tmc-219: the close of an empty channel wakes no consumer.
  *
@@ -391,7 +370,7 @@ static void tmc_219_shutdown(void *instance, bool is_immediate) {
     }
 }
 
-const struct bz_queue_ops bz_zoo_ops_tmc_219 = {BZ_ZOO_QUEUE, .shutdown = tmc_219_shutdown};
+BZ_ZOO_ENTRY(queue, tmc_219, BZ_ZOO_QUEUE, .shutdown = tmc_219_shutdown);
 
 /* asio-1318: the close of a channel ends the receives that wait, and not the sends.
  *
@@ -405,7 +384,7 @@ static void asio_1318_shutdown(void *instance, bool is_immediate) {
     }
 }
 
-const struct bz_queue_ops bz_zoo_ops_asio_1318 = {BZ_ZOO_QUEUE, .shutdown = asio_1318_shutdown};
+BZ_ZOO_ENTRY(queue, asio_1318, BZ_ZOO_QUEUE, .shutdown = asio_1318_shutdown);
 
 /* rustfs-4498: takers and the drainer share one notification, which reaches the wrong one.
  *
@@ -438,8 +417,8 @@ static enum bz_status rustfs_4498_task_done(void *instance) {
     return status;
 }
 
-const struct bz_queue_ops bz_zoo_ops_rustfs_4498 = {
-    BZ_ZOO_QUEUE, .join = rustfs_4498_join, .task_done = rustfs_4498_task_done, .queued = NULL};
+BZ_ZOO_ENTRY(queue, rustfs_4498, BZ_ZOO_QUEUE, .join = rustfs_4498_join,
+             .task_done = rustfs_4498_task_done, .queued = NULL);
 
 /* --- a rendezvous --------------------------------------------------------------------------- */
 
@@ -501,11 +480,6 @@ static enum bz_status cats_effect_3215_get(void *instance, uint64_t *value) {
     return status;
 }
 
-const struct bz_queue_ops bz_zoo_ops_cats_effect_3215 = {BZ_ZOO_QUEUE,
-                                                         .put = cats_effect_3215_put,
-                                                         .get = cats_effect_3215_get,
-                                                         .try_put = cats_effect_3215_try_put,
-                                                         .try_get = cats_effect_3215_try_get,
-                                                         .task_done = NULL,
-                                                         .join = NULL,
-                                                         .queued = NULL};
+BZ_ZOO_ENTRY(queue, cats_effect_3215, BZ_ZOO_QUEUE, .put = cats_effect_3215_put,
+             .get = cats_effect_3215_get, .try_put = cats_effect_3215_try_put,
+             .try_get = cats_effect_3215_try_get, .task_done = NULL, .join = NULL, .queued = NULL);

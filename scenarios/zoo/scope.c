@@ -2,7 +2,7 @@
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/task.h"
 #include "primitives/runtime/timer.h"
-#include "scenarios/zoo/zoo.h"
+#include "scenarios/zoo/parts.h"
 
 struct scope {
     struct bz_timer timer;
@@ -61,7 +61,7 @@ static enum bz_status to_any_cancel_exit(void *memory, enum bz_status status) {
     return scope_answer(has_expired, status); /* the fault: another task may have asked, too */
 }
 
-const struct bz_scope_ops bz_zoo_ops_to_any_cancel = {SCOPE, .exit = to_any_cancel_exit};
+BZ_ZOO_ENTRY(scope, to_any_cancel, SCOPE, .exit = to_any_cancel_exit);
 
 /* to-baseline: a timeout scope that is entered in a task with an earlier request never says
  * timed-out.
@@ -80,7 +80,7 @@ static enum bz_status to_baseline_exit(void *memory, enum bz_status status) {
     return scope_answer(has_expired && left == 0, status);
 }
 
-const struct bz_scope_ops bz_zoo_ops_to_baseline = {SCOPE, .exit = to_baseline_exit};
+BZ_ZOO_ENTRY(scope, to_baseline, SCOPE, .exit = to_baseline_exit);
 
 /* to-zero-swallow: a request that was not delivered yet when a timeout scope was entered is lost.
  *
@@ -100,4 +100,4 @@ static enum bz_status to_zero_swallow_exit(void *memory, enum bz_status status) 
     return scope_answer(has_expired && left <= scope->at_entry, status);
 }
 
-const struct bz_scope_ops bz_zoo_ops_to_zero_swallow = {SCOPE, .exit = to_zero_swallow_exit};
+BZ_ZOO_ENTRY(scope, to_zero_swallow, SCOPE, .exit = to_zero_swallow_exit);

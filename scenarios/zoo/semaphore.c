@@ -28,8 +28,7 @@ static enum bz_status sem_woken_cancel_acquire(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_woken_cancel = {BZ_ZOO_SEMAPHORE,
-                                                          .acquire = sem_woken_cancel_acquire};
+BZ_ZOO_ENTRY(permit, sem_woken_cancel, BZ_ZOO_SEMAPHORE, .acquire = sem_woken_cancel_acquire);
 
 /* sem-stale-queue: a newcomer takes a free permit only if the queue is empty.
  *
@@ -56,8 +55,7 @@ static enum bz_status sem_stale_queue_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_stale_queue = {BZ_ZOO_SEMAPHORE,
-                                                         .acquire = sem_stale_queue_acquire};
+BZ_ZOO_ENTRY(permit, sem_stale_queue, BZ_ZOO_SEMAPHORE, .acquire = sem_stale_queue_acquire);
 
 /* sem-barge: a permit that was released goes to the first task that asks for it.
  *
@@ -94,8 +92,8 @@ static enum bz_status sem_barge_release(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_barge = {BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
-                                                   .release = sem_barge_release};
+BZ_ZOO_ENTRY(permit, sem_barge, BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
+             .release = sem_barge_release);
 
 /* al-23: a woken waiter tries again like any other task, and may be overtaken forever.
  *
@@ -109,8 +107,8 @@ const struct bz_permit_ops bz_zoo_ops_sem_barge = {BZ_ZOO_SEMAPHORE, .acquire = 
  *     on
  *
  * The cure: from the wake-up on, the permit is reserved for the woken waiter. */
-const struct bz_permit_ops bz_zoo_ops_al_23 = {BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
-                                               .release = sem_barge_release};
+BZ_ZOO_ENTRY(permit, al_23, BZ_ZOO_SEMAPHORE, .acquire = sem_barge_acquire,
+             .release = sem_barge_release);
 
 /* sem-flag-stuck: a flag that says "a wake-up is under way" is never cleared.
  *
@@ -154,9 +152,9 @@ static enum bz_status sem_flag_stuck_release(void *instance) {
     return BZ_OK;
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_flag_stuck = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct sem_flag_stuck),
-    .acquire = sem_flag_stuck_acquire, .release = sem_flag_stuck_release};
+BZ_ZOO_ENTRY(permit, sem_flag_stuck, BZ_ZOO_SEMAPHORE,
+             .instance_bytes = sizeof(struct sem_flag_stuck), .acquire = sem_flag_stuck_acquire,
+             .release = sem_flag_stuck_release);
 
 /* sem-locked-window: locked() looks at the value alone.
  *
@@ -166,8 +164,8 @@ const struct bz_permit_ops bz_zoo_ops_sem_flag_stuck = {
  *     no permit is free; B waits; A releases: until B has resumed, locked() is false
  *
  * The cure: locked() also asks whether a live waiter is in the queue, as acquire does. */
-const struct bz_permit_ops bz_zoo_ops_sem_locked_window = {
-    BZ_ZOO_SEMAPHORE}; /* the fault: its locked() is false in the window */
+BZ_ZOO_ENTRY(permit, sem_locked_window,
+             BZ_ZOO_SEMAPHORE); /* the fault: its locked() is false in the window */
 
 /* sem-stale-flag: locked() is a flag next to the value, and the two disagree.
  *
@@ -201,10 +199,9 @@ static bool sem_stale_flag_locked(void *instance) {
     return flagged->is_locked;
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_stale_flag = {
-    BZ_ZOO_SEMAPHORE, .instance_bytes = sizeof(struct sem_stale_flag),
-    .acquire = sem_stale_flag_acquire, .release = sem_stale_flag_release,
-    .locked = sem_stale_flag_locked};
+BZ_ZOO_ENTRY(permit, sem_stale_flag, BZ_ZOO_SEMAPHORE,
+             .instance_bytes = sizeof(struct sem_stale_flag), .acquire = sem_stale_flag_acquire,
+             .release = sem_stale_flag_release, .locked = sem_stale_flag_locked);
 
 /* tw-overrelease: only an assertion refuses a release too many, and assertions are off.
  *
@@ -214,8 +211,8 @@ const struct bz_permit_ops bz_zoo_ops_sem_stale_flag = {
  *     every permit is free; A releases, and gets OK: there is one permit more than there should be
  *
  * The cure: an error that does not depend on how the program is run. */
-const struct bz_permit_ops bz_zoo_ops_tw_overrelease = {
-    BZ_ZOO_SEMAPHORE}; /* the fault: its release does not test the bound */
+BZ_ZOO_ENTRY(permit, tw_overrelease,
+             BZ_ZOO_SEMAPHORE); /* the fault: its release does not test the bound */
 
 /* --- a permit is reserved when a waiter is woken ---------------------------------------------- */
 
@@ -254,8 +251,8 @@ static enum bz_status sem_noncancel_exit_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_noncancel_exit = {BZ_ZOO_SEMAPHORE_RESERVING,
-                                                            .acquire = sem_noncancel_exit_acquire};
+BZ_ZOO_ENTRY(permit, sem_noncancel_exit, BZ_ZOO_SEMAPHORE_RESERVING,
+             .acquire = sem_noncancel_exit_acquire);
 
 /* sem-one-wake: a waiter that resumes wakes one other, where several would fit.
  *
@@ -286,18 +283,15 @@ static enum bz_status sem_one_wake_acquire(void *instance) {
     return status;
 }
 
-static enum bz_status sem_one_wake_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, sem_one_wake_reserve);
-}
+BZ_ZOO_RELEASE_BY(semaphore, sem_one_wake_release, sem_one_wake_reserve)
 
 static bool sem_one_wake_locked(void *instance) {
     const struct bz_zoo_semaphore *semaphore = instance;
     return semaphore->value == 0 || bz_deque_has_live(&semaphore->queue);
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_one_wake = {
-    BZ_ZOO_SEMAPHORE_RESERVING, .acquire = sem_one_wake_acquire, .release = sem_one_wake_release,
-    .locked = sem_one_wake_locked};
+BZ_ZOO_ENTRY(permit, sem_one_wake, BZ_ZOO_SEMAPHORE_RESERVING, .acquire = sem_one_wake_acquire,
+             .release = sem_one_wake_release, .locked = sem_one_wake_locked);
 
 /* sem-throw-pending: a waiter that leaves puts back a permit that it was never given.
  *
@@ -343,9 +337,7 @@ static enum bz_status sem_throw_pending_acquire(void *instance) {
     return status;
 }
 
-static enum bz_status sem_throw_pending_release(void *instance) {
-    return bz_zoo_semaphore_release_by(instance, sem_throw_pending_reserve);
-}
+BZ_ZOO_RELEASE_BY(semaphore, sem_throw_pending_release, sem_throw_pending_reserve)
 
 static void sem_throw_pending_view(void *instance, struct bz_permit_view *view) {
     const struct bz_zoo_semaphore *semaphore = instance;
@@ -356,6 +348,5 @@ static void sem_throw_pending_view(void *instance, struct bz_permit_view *view) 
     }
 }
 
-const struct bz_permit_ops bz_zoo_ops_sem_throw_pending = {
-    BZ_ZOO_SEMAPHORE, .acquire = sem_throw_pending_acquire, .release = sem_throw_pending_release,
-    .view = sem_throw_pending_view};
+BZ_ZOO_ENTRY(permit, sem_throw_pending, BZ_ZOO_SEMAPHORE, .acquire = sem_throw_pending_acquire,
+             .release = sem_throw_pending_release, .view = sem_throw_pending_view);

@@ -112,8 +112,7 @@ static enum bz_status wf_lost_acquire_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_wf_lost_acquire = {WRAPPED,
-                                                         .acquire = wf_lost_acquire_acquire};
+BZ_ZOO_ENTRY(permit, wf_lost_acquire, WRAPPED, .acquire = wf_lost_acquire_acquire);
 
 /* wf-swallow: wait_for() is cancelled when the acquire inside has succeeded, and says OK.
  *
@@ -135,7 +134,7 @@ static enum bz_status wf_swallow_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_wf_swallow = {WRAPPED, .acquire = wf_swallow_acquire};
+BZ_ZOO_ENTRY(permit, wf_swallow, WRAPPED, .acquire = wf_swallow_acquire);
 
 /* wf-timeout-drops: wait_for() drops the result of a second task that it has cancelled.
  *
@@ -162,8 +161,7 @@ static enum bz_status wf_timeout_drops_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_wf_timeout_drops = {WRAPPED,
-                                                          .acquire = wf_timeout_drops_acquire};
+BZ_ZOO_ENTRY(permit, wf_timeout_drops, WRAPPED, .acquire = wf_timeout_drops_acquire);
 
 /* ap-467: a pool takes the connection in a second task, and the time limit comes before it is
  * passed on.
@@ -190,7 +188,7 @@ static enum bz_status ap_467_acquire(void *instance) {
     return status;
 }
 
-const struct bz_permit_ops bz_zoo_ops_ap_467 = {WRAPPED, .acquire = ap_467_acquire};
+BZ_ZOO_ENTRY(permit, ap_467, WRAPPED, .acquire = ap_467_acquire);
 
 /* --- a queue, whose gets run in a second task ---------------------------------------------------
  */
@@ -240,5 +238,5 @@ static enum bz_status nats_392_get(void *instance, uint64_t *value) {
     return status;
 }
 
-const struct bz_queue_ops bz_zoo_ops_nats_392 = {
-    BZ_ZOO_QUEUE, .instance_bytes = sizeof(struct inbox), .get = nats_392_get};
+BZ_ZOO_ENTRY(queue, nats_392, BZ_ZOO_QUEUE, .instance_bytes = sizeof(struct inbox),
+             .get = nats_392_get);

@@ -33,8 +33,17 @@ enum {
 #define MODELLED(ops) .modelled = ops
 #define RESOURCE_POOL(ops) .resource_pool = ops
 
-#define ZOO(entry, name_, offers, claims_, summary_, ...)                                          \
-    static const struct bz_fault fault_##entry = {.fifo_reachable = true, __VA_ARGS__};            \
+#define ZOO(entry, name_, offers, claims_, summary_, family_, oracle_, scenario_, project_,        \
+            issue_, versions_, wrong, ...)                                                         \
+    static const struct bz_fault fault_##entry = {.project = project_,                             \
+                                                  .issue = issue_,                                 \
+                                                  .versions = versions_,                           \
+                                                  .summary = wrong,                                \
+                                                  .family = family_,                               \
+                                                  .oracle = oracle_,                               \
+                                                  .scenario = scenario_,                           \
+                                                  .fifo_reachable = true,                          \
+                                                  __VA_ARGS__};                                    \
     const struct bz_variant bz_variant_zoo_##entry = {                                             \
         .version = BZ_VARIANT_VERSION,                                                             \
         .claims = claims_,                                                                         \
