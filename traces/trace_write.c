@@ -2,78 +2,38 @@
  * diff` shows what changed. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "traces/lack.h"
+#include "traces/growing_text.h"
 #include "traces/text.h"
 #include "traces/trace.h"
 #include "traces/trace_fields.h"
 #include "traces/utf8.h"
 
-/* --- text ------------------------------------------------------------------------------------- */
-
-#define CAPACITY_FIRST 65536u
-
-/* Not a stream of the C library: open_memstream() does not report a lack of memory. */
-struct output {
-    char *text;
-    size_t length;
-    size_t capacity;
-};
-
-static void put_bytes(struct output *out, const char *bytes, size_t count) {
-    if (out->capacity - out->length < count) {
-        size_t capacity = out->capacity == 0 ? CAPACITY_FIRST : out->capacity;
-        while (capacity - out->length < count) {
-            capacity *= 2;
-        }
-        out->text = bz_lack_check(realloc(out->text, capacity), "the text of a trace");
-        out->capacity = capacity;
-    }
-    memcpy(out->text + out->length, bytes, count);
-    out->length += count;
-}
-
-static void put(struct output *out, const char *text) {
-    put_bytes(out, text, strlen(text));
-}
-
-/* At most 63 bytes. */
-__attribute__((format(printf, 2, 3))) static void put_format(struct output *out, const char *format,
-                                                             ...) {
-    char text[64];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    put(out, text);
-}
-
 /* In quotes, with escapes. Invalid UTF-8 becomes U+FFFD, NULL an empty string. */
-static void put_string(struct output *out, const char *text) {
-    put(out, "\"");
+static void put_string(struct bz_text *out, const char *text) {
+    bz_text_put(out, "\"");
     while (text != NULL && *text != '\0') {
         uint32_t code_point = 0xfffd;
         size_t bytes = bz_utf8_read(text, 4, &code_point);
         if (bytes == 0 || bz_utf8_is_control(code_point)) {
-            put_format(out, "\\u%04" PRIx32, code_point);
+            bz_text_add(out, "\\u%04" PRIx32, code_point);
             bytes = bytes == 0 ? 1 : bytes;
         } else {
-            put(out, code_point == '"' || code_point == '\\' ? "\\" : "");
-            put_bytes(out, text, bytes);
+            bz_text_put(out, code_point == '"' || code_point == '\\' ? "\\" : "");
+            bz_text_put_bytes(out, text, bytes);
         }
         text += bytes;
     }
-    put(out, "\"");
+    bz_text_put(out, "\"");
 }
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-static void put_entry(struct output *out, const struct bz_trace_field *fields, const void *entry) {
+static void put_entry(struct bz_text *out, const struct bz_trace_field *fields, const void *entry) {
     const char *separator = "{\"";
     for (const struct bz_trace_field *field = fields; field->key != NULL; field++) {
         const void *member = (const char *)entry + field->offset;
@@ -82,60 +42,56 @@ static void put_entry(struct output *out, const struct bz_trace_field *fields, c
                       : *(const char *const *)member == NULL) {
             continue;
         }
-        put(out, separator);
-        put(out, field->key);
-        put(out, "\":");
+        bz_text_put(out, separator);
+        bz_text_put(out, field->key);
+        bz_text_put(out, "\":");
         separator = ",\"";
         if (is_number) {
-            put_format(out, "%" PRIu64, *(const uint64_t *)member);
+            bz_text_add(out, "%" PRIu64, *(const uint64_t *)member);
         } else {
             put_string(out, *(const char *const *)member);
         }
     }
-    put(out, separator[0] == '{' ? "{}" : "}");
+    bz_text_put(out, separator[0] == '{' ? "{}" : "}");
 }
 
-static void put_member(struct output *out, const char *key, const char *value) {
-    put(out, "  \"");
-    put(out, key);
-    put(out, "\": ");
+static void put_member(struct bz_text *out, const char *key, const char *value) {
+    bz_text_add(out, "  \"%s\": ", key);
     put_string(out, value);
-    put(out, ",\n");
+    bz_text_put(out, ",\n");
 }
 
-static void put_params(struct output *out, const struct bz_trace *trace) {
-    put(out, "  \"params\": {");
+static void put_params(struct bz_text *out, const struct bz_trace *trace) {
+    bz_text_put(out, "  \"params\": {");
     for (size_t index = 0; index < trace->param_count; index++) {
-        put(out, index == 0 ? "" : ", ");
+        bz_text_put(out, index == 0 ? "" : ", ");
         put_string(out, trace->params[index].name);
-        put(out, ": ");
+        bz_text_put(out, ": ");
         put_string(out, trace->params[index].value);
     }
-    put(out, "},\n");
+    bz_text_put(out, "},\n");
 }
 
 /* Without fields, the entries are strings. */
-static void put_array(struct output *out, const char *key, const void *entries, size_t count,
+static void put_array(struct bz_text *out, const char *key, const void *entries, size_t count,
                       size_t entry_bytes, const struct bz_trace_field *fields) {
-    put(out, "  \"");
-    put(out, key);
-    put(out, "\": [");
+    bz_text_add(out, "  \"%s\": [", key);
     for (size_t index = 0; index < count; index++) {
         const char *entry = (const char *)entries + index * entry_bytes;
-        put(out, index == 0 ? "\n    " : ",\n    ");
+        bz_text_put(out, index == 0 ? "\n    " : ",\n    ");
         if (fields != NULL) {
             put_entry(out, fields, entry);
         } else {
             put_string(out, *(const char *const *)(const void *)entry);
         }
     }
-    put(out, count == 0 ? "],\n" : "\n  ],\n");
+    bz_text_put(out, count == 0 ? "],\n" : "\n  ],\n");
 }
 
 /* All but the checksum and the end. */
-static void put_content(struct output *out, const struct bz_trace *trace) {
-    put(out, "{\n");
-    put_format(out, "  \"format\": \"buzzer-trace/%u\",\n", trace->version);
+static void put_content(struct bz_text *out, const struct bz_trace *trace) {
+    bz_text_put(out, "{\n");
+    bz_text_add(out, "  \"format\": \"buzzer-trace/%u\",\n", trace->version);
     put_member(out, "engine", trace->engine);
     put_member(out, "scenario", trace->scenario);
     put_member(out, "variant", trace->variant);
@@ -143,7 +99,7 @@ static void put_content(struct output *out, const struct bz_trace *trace) {
     put_member(out, "strategy", trace->strategy);
     put_member(out, "order", trace->order);
     put_member(out, "cancel", trace->cancel);
-    put_format(out, "  \"seed\": \"0x%" PRIx64 "\",\n", trace->seed);
+    bz_text_add(out, "  \"seed\": \"0x%" PRIx64 "\",\n", trace->seed);
     put_array(out, "tasks", trace->tasks, trace->task_count, sizeof *trace->tasks, NULL);
     if (trace->version > 1) {
         put_array(out, "objects", trace->objects, trace->object_count, sizeof *trace->objects,
@@ -153,28 +109,27 @@ static void put_content(struct output *out, const struct bz_trace *trace) {
               bz_trace_choice_fields);
     put_array(out, "events", trace->events, trace->event_count, sizeof *trace->events,
               bz_trace_event_fields);
-    put(out, "  \"verdict\": ");
+    bz_text_put(out, "  \"verdict\": ");
     put_entry(out, bz_trace_verdict_fields, &trace->verdict);
-    put_format(out, ",\n  \"digest\": \"%016" PRIx64 "\",\n", trace->digest);
+    bz_text_add(out, ",\n  \"digest\": \"%016" PRIx64 "\",\n", trace->digest);
 }
 
 char *bz_trace_print(const struct bz_trace *trace) {
-    struct output out = {.text = NULL};
+    struct bz_text out = {.bytes = NULL};
     put_content(&out, trace);
-    uint64_t checksum = bz_checksum(out.text, out.length);
-    put_format(&out, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", checksum);
-    put_bytes(&out, "", 1);
-    return out.text;
+    uint64_t checksum = bz_checksum(out.bytes, out.length);
+    bz_text_add(&out, "  \"checksum\": \"%016" PRIx64 "\"\n}\n", checksum);
+    return out.bytes;
 }
 
 enum bz_trace_seal bz_trace_seal(const struct bz_trace *trace) {
     if (!trace->has_checksum) {
         return BZ_TRACE_UNSEALED;
     }
-    struct output out = {.text = NULL};
+    struct bz_text out = {.bytes = NULL};
     put_content(&out, trace);
-    uint64_t checksum = bz_checksum(out.text, out.length);
-    free(out.text);
+    uint64_t checksum = bz_checksum(out.bytes, out.length);
+    free(out.bytes);
     return checksum == trace->checksum ? BZ_TRACE_WHOLE : BZ_TRACE_EDITED;
 }
 

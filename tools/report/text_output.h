@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "traces/growing_text.h"
+
 #define BZ_WRAP_COLUMNS 80u
 
 enum bz_colour {
@@ -48,30 +50,5 @@ void bz_wrap_whole(struct bz_wrap *wrap, const char *prefix, const char *text);
  * the text if there is none. For texts side by side. `part` has space for BZ_WRAP_PART_BYTES. */
 #define BZ_WRAP_PART_BYTES 512u
 const char *bz_wrap_part(const char *text, unsigned columns, char *part);
-
-/* --- a text that grows; it starts as zeros ---------------------------------------------------- */
-
-struct bz_text {
-    char *bytes; /* NULL before the first addition */
-    size_t length;
-    size_t capacity;
-};
-
-void bz_text_add(struct bz_text *text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void bz_text_put(struct bz_text *text, const char *string); /* as it is */
-void bz_text_put_bytes(struct bz_text *text, const char *bytes, size_t length);
-/* The characters that have to be written otherwise in a markup language. */
-struct bz_escapes {
-    const char *special; /* these characters become their numbers: "&#60;" */
-    const char *before;  /* of the number: "&#" */
-    const char *kept;    /* control characters that stay as they are */
-    const char *instead; /* of the others, and of what is no character */
-};
-void bz_text_put_escaped(struct bz_text *text, const char *string,
-                         const struct bz_escapes *escapes);
-
-void bz_text_clear(struct bz_text *text); /* makes it "" */
-void bz_text_fini(struct bz_text *text);
 
 #endif
