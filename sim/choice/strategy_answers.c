@@ -71,42 +71,38 @@ static uint64_t answers_draw(void *state, enum bz_choice_kind kind, const struct
     return reply(state, draw->bound);
 }
 
+/* What the three share. */
+#define ANSWERED                                                                                   \
+    .state_bytes = sizeof(struct answers_state), .next = answers_next, .cancel = answers_cancel,   \
+    .draw = answers_draw
+
 const struct bz_strategy bz_strategy_answers = {
     .name = "answers",
     .summary = "the default choices, except where the setting answers says otherwise: repeats what "
                "explore found",
-    .state_bytes = sizeof(struct answers_state),
     .begin = answers_begin,
-    .next = answers_next,
     .cancel_gap = bz_gap_none,
-    .cancel = answers_cancel,
     .jump_gap = bz_gap_none,
     .jump = answers_jump,
-    .draw = answers_draw,
+    ANSWERED,
 };
 
 const struct bz_strategy bz_strategy_fifo = {
     .name = "fifo",
     .summary = "the oldest handle first, no cancel, every draw 0: the one default run",
-    .state_bytes = sizeof(struct answers_state),
     .begin = fifo_begin,
-    .next = answers_next,
     .cancel_gap = fifo_gap,
-    .cancel = answers_cancel,
     .jump_gap = fifo_gap,
     .jump = answers_jump,
-    .draw = answers_draw,
+    ANSWERED,
 };
 
 const struct bz_strategy bz_strategy_fifo_jumping = {
     .name = "fifo-jumping",
     .summary = "fifo, but the clock jumps now and then",
-    .state_bytes = sizeof(struct answers_state),
     .begin = fifo_begin,
-    .next = answers_next,
     .cancel_gap = fifo_gap,
-    .cancel = answers_cancel,
     .jump_gap = fifo_jump_gap,
     .jump = bz_rng_jump,
-    .draw = answers_draw,
+    ANSWERED,
 };
