@@ -84,6 +84,11 @@ struct bz_runtime {
     const char *outside; /* what else may decide, for `nondeterminism`: "a static variable" */
 };
 
+/* Initializes `primitives` and `primitive_count`. */
+#define BZ_SCENARIO_USES(...)                                                                      \
+    .primitives = {__VA_ARGS__},                                                                   \
+    .primitive_count = sizeof((enum bz_primitive[]){__VA_ARGS__}) / sizeof(enum bz_primitive)
+
 /* A scenario of another runtime has no primitives, no set-up and no finish. It runs with a variant
  * that offers no primitive: the name of that runtime. */
 struct bz_scenario {
