@@ -1,6 +1,5 @@
 /* Shared by the scenarios: the head of their state, their tasks, yields, cancels and checks. */
-#ifndef BZ_SCENARIOS_SCENARIO_SUPPORT_H
-#define BZ_SCENARIOS_SCENARIO_SUPPORT_H
+#pragma once
 
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/task.h"
@@ -216,5 +215,3 @@ static inline void bz_check_released(struct bz_world *world, enum bz_status stat
     bz_world_assert(world, status == BZ_OK, "the release by its holder was refused: %s",
                     name == NULL ? "there is no such status" : name);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * file with a const struct bz_variant, and a row in variants/variants.h. To add an entry of the
  * zoo: zoo/README.md.
  */
-#ifndef BZ_SCENARIOS_SCENARIOS_H
-#define BZ_SCENARIOS_SCENARIOS_H
+#pragma once
 
 #include "scenarios/variants/variants.h"
 #include "scenarios/zoo/zoo.h"
@@ -37,5 +36,3 @@ BZ_SCENARIOS(BZ_DECLARE_SCENARIO)
 /* Both end with NULL and are sorted by name, `buzzer` first. */
 extern const struct bz_scenario *const bz_scenarios[];
 extern const struct bz_variant *const bz_variants[];
-
-#endif

@@ -1,6 +1,5 @@
 /* A text that grows; it starts as zeros. Without memory, functions call bz_lack_stop() (lack.h). */
-#ifndef BZ_TRACES_GROWING_TEXT_H
-#define BZ_TRACES_GROWING_TEXT_H
+#pragma once
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,5 +29,3 @@ void bz_text_put_escaped(struct bz_text *text, const char *string,
 
 void bz_text_clear(struct bz_text *text); /* makes it "" */
 void bz_text_fini(struct bz_text *text);
-
-#endif

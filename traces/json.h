@@ -5,8 +5,7 @@
  *
  * Input is not trusted: grammar (RFC 8259), encoding and limits are checked before cJSON reads it.
  */
-#ifndef BZ_TRACES_JSON_H
-#define BZ_TRACES_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ bool bz_json_number(const struct bz_json *json, uint64_t *value);     /* whole, 
 const struct bz_json *bz_json_first(const struct bz_json *container); /* members in order */
 const struct bz_json *bz_json_next(const struct bz_json *member);
 const char *bz_json_key(const struct bz_json *member); /* its key inside an object */
-
-#endif

@@ -14,8 +14,7 @@
  *
  * O(events). The trace must outlive the ledger. Without memory, all functions call bz_lack_stop()
  * (lack.h). */
-#ifndef BZ_TRACES_LEDGER_H
-#define BZ_TRACES_LEDGER_H
+#pragma once
 
 #include "traces/trace.h"
 #include "traces/words.h"
@@ -126,5 +125,3 @@ uint32_t bz_ledger_owned(const struct bz_ledger *ledger, uint32_t task, uint32_t
 bool bz_op_never_waits(const char *op);
 
 BZ_END_DECLS
-
-#endif

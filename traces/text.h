@@ -1,7 +1,6 @@
 /* Text from outside: the file that holds it, words that nearly fit, messages about it. And text
  * that is written to a file as a whole. */
-#ifndef BZ_TRACES_TEXT_H
-#define BZ_TRACES_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ bool bz_file_put(const char *path, const char *text, size_t length);
 
 /* bz_file_replace(), but the function writes the content. It returns false with errno. */
 bool bz_file_replace_by(const char *path, bool (*write)(void *context, FILE *file), void *context);
-
-#endif

@@ -1,7 +1,6 @@
 /* Tables of the fields of objects, events, choices and verdicts, for the reader, the writer and
  * comparisons. Only for this folder. */
-#ifndef BZ_TRACES_TRACE_FIELDS_H
-#define BZ_TRACES_TRACE_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ unsigned bz_vocabulary_find(const struct bz_vocabulary *vocabulary, const char *
 
 /* The nearest word, for "did you mean". */
 const char *bz_vocabulary_nearest(const struct bz_vocabulary *vocabulary, const char *word);
-
-#endif

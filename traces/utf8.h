@@ -1,6 +1,5 @@
 /* UTF-8 for untrusted text. */
-#ifndef BZ_TRACES_UTF8_H
-#define BZ_TRACES_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +34,3 @@ static inline size_t bz_utf8_read(const char *text, size_t left, uint32_t *code_
 static inline bool bz_utf8_is_control(uint32_t code_point) {
     return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * A model says less than the oracles that look into a primitive. An answer of 0 is BZ_OK. A model
  * asks for nothing that its variant does not claim: without BZ_CLAIM_FIFO no operation keeps a
  * line. */
-#ifndef BZ_SCENARIOS_MODELS_MODELS_H
-#define BZ_SCENARIOS_MODELS_MODELS_H
+#pragma once
 
 #include "sim/model/model.h"
 #include "sim/native/sut.h"
@@ -42,5 +41,3 @@ extern const struct bz_modelled bz_modelled_permits, bz_modelled_event, bz_model
 extern const struct bz_modelled bz_modelled_condition, bz_modelled_queue;
 extern const struct bz_modelled bz_modelled_slots; /* a queue of items in any order */
 extern const struct bz_modelled bz_modelled_rendezvous;
-
-#endif

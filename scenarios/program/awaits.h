@@ -1,7 +1,6 @@
 /* Awaits of scripts that the runtime itself does not have: asyncio's shield, gather and
  * wait_for. Each is called by a task, and what it leaves behind lies in the arena of the run. */
-#ifndef BZ_SCENARIOS_PROGRAM_AWAITS_H
-#define BZ_SCENARIOS_PROGRAM_AWAITS_H
+#pragma once
 
 #include "primitives/runtime/task.h"
 #include "sim/native/world.h"
@@ -20,5 +19,3 @@ enum bz_status bz_script_gather(struct bz_world *world, struct bz_task *const *t
  * after `delay_ns`, when the task has ended. A cancel that comes when the task is done is lost. */
 enum bz_status bz_script_wait_for(struct bz_world *world, struct bz_task *task,
                                   uint32_t delay_ns) BZ_MUST_USE;
-
-#endif

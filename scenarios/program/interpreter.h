@@ -1,7 +1,6 @@
 /* Shared by the parts of the interpreter: operations.c does what one operation says, interpreter.c
  * runs lists of operations, program.c sets up and ends. Private to them. */
-#ifndef BZ_SCENARIOS_PROGRAM_INTERPRETER_H
-#define BZ_SCENARIOS_PROGRAM_INTERPRETER_H
+#pragma once
 
 #include "primitives/runtime/group.h"
 #include "primitives/runtime/timeout.h"
@@ -62,5 +61,3 @@ void bz_script_release_inside(struct runner *runner, uint32_t depth);
 /* The body of a task: its operations, then gives back what it holds. `runner` is a struct runner.
  */
 enum bz_status bz_script_run(void *runner);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Equal scripts have equal bytes: start from zeros to fill one.
  */
-#ifndef BZ_SCENARIOS_PROGRAM_SCRIPT_H
-#define BZ_SCENARIOS_PROGRAM_SCRIPT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -231,5 +230,3 @@ void bz_script_watch(void *state, const struct bz_script_watch *watch);
 bool bz_script_read(struct bz_script *script, const struct bz_variant *variant, const char *text,
                     size_t length, const char *origin, char *error, size_t error_bytes);
 size_t bz_script_print(const struct bz_script *script, char *text, size_t text_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* The kinds of slots that draw.c expands, and the words of a focus. Private to these two. */
-#ifndef BZ_SCENARIOS_PROGRAM_SLOTS_H
-#define BZ_SCENARIOS_PROGRAM_SLOTS_H
+#pragma once
 
 #include "scenarios/program/script.h"
 
@@ -48,5 +47,3 @@ const char *bz_focus_draw(const struct bz_script_focus *focus, const char *lette
 uint32_t bz_focus_slot(const char *letter);
 /* How many letters are in the brackets behind it; `drawn` without brackets. */
 uint32_t bz_focus_span(const char *letter, uint32_t drawn);
-
-#endif

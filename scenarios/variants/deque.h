@@ -9,8 +9,7 @@
  * Many faults come from a wrong use of such entries. The deque itself has no fault.
  *
  * A waiter usually lives on the stack of the task that waits; waiting allocates nothing. */
-#ifndef BZ_SCENARIOS_VARIANTS_DEQUE_H
-#define BZ_SCENARIOS_VARIANTS_DEQUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -87,5 +86,3 @@ uint32_t bz_flag_queued(void *instance);
     .instance_bytes = sizeof(struct bz_flag), .init = bz_flag_init, .set = bz_flag_set,            \
     .clear = bz_flag_clear, .is_set = bz_flag_is_set, .wait = bz_flag_wait,                        \
     .queued = bz_flag_queued
-
-#endif

@@ -8,8 +8,7 @@
  * Handing over: entries of the zoo give an item to the oldest getter that waits, inside the
  * getter's future, where a wake-up and its item are one. Such items are counted as in the queue
  * until that getter has resumed. */
-#ifndef BZ_SCENARIOS_VARIANTS_ITEM_QUEUE_H
-#define BZ_SCENARIOS_VARIANTS_ITEM_QUEUE_H
+#pragma once
 
 #include "primitives/sync/items.h"
 #include "scenarios/variants/deque.h"
@@ -80,5 +79,3 @@ uint32_t bz_item_queue_queued(void *instance);
     .get = bz_item_queue_get, .try_put = bz_item_queue_try_put, .try_get = bz_item_queue_try_get,  \
     .task_done = bz_item_queue_task_done, .join = bz_item_queue_join, .size = bz_item_queue_size,  \
     .queued = bz_item_queue_queued
-
-#endif

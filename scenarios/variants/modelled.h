@@ -3,8 +3,7 @@
  *
  * Where an operation may end with another status than BZ_OK and BZ_CANCELLED, its answer is that
  * status, negated. Most operations that never wait, as try_acquire, are not modelled. */
-#ifndef BZ_SCENARIOS_VARIANTS_MODELLED_H
-#define BZ_SCENARIOS_VARIANTS_MODELLED_H
+#pragma once
 
 #include "scenarios/variants/variants.h"
 #include "sim/model/model.h"
@@ -101,5 +100,3 @@ static inline enum bz_status bz_modelled_ended(enum bz_status status, int64_t *a
         .summary = summary_ ", in the scenario `model`",                                           \
         .modelled = &modelled_##identifier,                                                        \
     }
-
-#endif

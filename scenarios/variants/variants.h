@@ -1,6 +1,5 @@
 /* The variants that come with Buzzer, but for those of the zoo. */
-#ifndef BZ_SCENARIOS_VARIANTS_VARIANTS_H
-#define BZ_SCENARIOS_VARIANTS_VARIANTS_H
+#pragma once
 
 #include "sim/variant/variant.h"
 #include "traces/text.h"
@@ -56,5 +55,3 @@ void bz_asyncio_print(struct bz_cut_text *text, enum bz_primitive primitive, voi
 /* The same for an instance of twisted, as deferreds.py next to the player prints it: tokens or
  * items, and how many Deferreds wait. */
 void bz_twisted_print(struct bz_cut_text *text, enum bz_primitive primitive, void *instance);
-
-#endif

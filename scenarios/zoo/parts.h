@@ -5,8 +5,7 @@
  *
  * An entry that needs more fields has a struct of its own, which begins with the part: then the
  * operations of the part also fit that struct. */
-#ifndef BZ_SCENARIOS_ZOO_PARTS_H
-#define BZ_SCENARIOS_ZOO_PARTS_H
+#pragma once
 
 #include "primitives/runtime/check.h"
 #include "scenarios/variants/item_queue.h"
@@ -165,5 +164,3 @@ void bz_zoo_request_drop(struct bz_loop *loop, struct bz_waiter *waiter);
 
 /* The fini of a semaphore that may have requests left in its queue. */
 void bz_zoo_semaphore_drop_requests(void *instance);
-
-#endif

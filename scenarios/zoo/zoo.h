@@ -1,7 +1,6 @@
 /* The entries of the zoo: a variant each, made of a row of zoo.def and a table of operations, which
  * is in the file that tells the entry's story. */
-#ifndef BZ_SCENARIOS_ZOO_ZOO_H
-#define BZ_SCENARIOS_ZOO_ZOO_H
+#pragma once
 
 #include "sim/variant/variant.h"
 
@@ -41,5 +40,3 @@ extern const struct bz_resource_pool_ops bz_zoo_ops_faultless_waiting;
     extern const struct bz_variant bz_variant_zoo_##entry;
 #include "scenarios/zoo/zoo.def"
 #undef ZOO
-
-#endif

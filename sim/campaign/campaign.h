@@ -13,8 +13,7 @@
  * by seed is kept, with the number of runs that failed in this way. A campaign keeps up to
  * BZ_FINDINGS_MAX findings. Once these are found, a finding of an oracle that has none replaces the
  * last one that is not the first of its own. */
-#ifndef BZ_SIM_CAMPAIGN_CAMPAIGN_H
-#define BZ_SIM_CAMPAIGN_CAMPAIGN_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -141,5 +140,3 @@ struct bz_campaign_config {
 /* Runs it. False if memory or processes ran out: result->lack says so, the rest of the result is
  * that of the runs before. */
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result);
-
-#endif

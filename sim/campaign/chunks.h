@@ -1,7 +1,6 @@
 /* The chunks of a campaign: what campaign.c, which makes and merges them, and workers.c, which has
  * child processes run them, have in common. Private to them. */
-#ifndef BZ_SIM_CAMPAIGN_CHUNKS_H
-#define BZ_SIM_CAMPAIGN_CHUNKS_H
+#pragma once
 
 #include "sim/campaign/campaign.h"
 
@@ -88,5 +87,3 @@ bool bz_chunk_merge(struct bz_campaigning *campaign, const struct bz_product *pr
 
 /* Runs the campaign in child processes (workers.c). */
 void bz_campaign_run_together(struct bz_campaigning *campaign);
-
-#endif

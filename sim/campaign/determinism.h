@@ -1,8 +1,7 @@
 /* The check that the seed alone decides a run: it is run again in another world, at other
  * addresses, from its set-up on. State that a variant keeps outside of the world (a static
  * variable), or takes from outside (an address, the time), makes the two runs differ. */
-#ifndef BZ_SIM_CAMPAIGN_DETERMINISM_H
-#define BZ_SIM_CAMPAIGN_DETERMINISM_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ static inline bool bz_determinism_is_due(uint64_t index) {
 void bz_determinism_judge(const struct bz_program *program, struct bz_world *world,
                           struct bz_world **other, uint64_t index,
                           const volatile sig_atomic_t *stop);
-
-#endif

@@ -11,8 +11,7 @@
  * The chance that the next value is new is about the share of values seen once (I. J. Good, "The
  * population frequencies of species and the estimation of population parameters", Biometrika 40,
  * 1953). */
-#ifndef BZ_SIM_CAMPAIGN_DISTINCT_H
-#define BZ_SIM_CAMPAIGN_DISTINCT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ uint64_t bz_distinct_once(const struct bz_distinct *distinct);
 /* The Good-Turing estimate: new values in a million further ones. 1,000,000 before the first value.
  * */
 uint32_t bz_distinct_new_ppm(const struct bz_distinct *distinct);
-
-#endif

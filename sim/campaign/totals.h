@@ -1,7 +1,6 @@
 /* The sums of a campaign. Parts of it are added in order of their seeds: chunks of runs, or shards
  * that other processes have run. The result is that of one campaign. */
-#ifndef BZ_SIM_CAMPAIGN_TOTALS_H
-#define BZ_SIM_CAMPAIGN_TOTALS_H
+#pragma once
 
 #include "sim/campaign/campaign.h"
 
@@ -38,5 +37,3 @@ void bz_tally_join(struct bz_campaign_state *state, const struct bz_campaign_sta
 
 /* True if every failed run is one of a finding that is kept: then all counts are exact. */
 bool bz_tally_has_all(const struct bz_campaign_result *result);
-
-#endif

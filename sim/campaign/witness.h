@@ -4,8 +4,7 @@
  * order, so there a finding matters only if it has a witness under `fifo`. The search is a campaign
  * of BZ_WITNESS_RUNS runs; it ends before with its budget, and with BZ_WITNESS_DEATHS runs that end
  * their process, which take their time. Finding none proves nothing. */
-#ifndef BZ_SIM_CAMPAIGN_WITNESS_H
-#define BZ_SIM_CAMPAIGN_WITNESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ struct bz_witness {
 /* Searches a run of the program under `fifo` that fails in this way. False if memory runs out. */
 bool bz_witness_search(const struct bz_program *program, const struct bz_failure *wanted,
                        const struct bz_budget *budget, struct bz_witness *witness);
-
-#endif

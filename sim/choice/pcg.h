@@ -6,8 +6,7 @@
  * machine and in every version: the tests compare with published vectors and an independent
  * implementation.
  */
-#ifndef BZ_SIM_CHOICE_PCG_H
-#define BZ_SIM_CHOICE_PCG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ static inline uint64_t bz_seed_mix_text(const char *text) {
     }
     return hash;
 }
-
-#endif

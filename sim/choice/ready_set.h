@@ -7,8 +7,7 @@
  * The handles of one owner are a chain, the oldest first, if the strategy asks for that. All is
  * O(log n) but for bz_ready_set_fill() and bz_ready_set_weigh_again(). Steps allocate only while a
  * run has more ready handles, or more tasks, than all before it. */
-#ifndef BZ_SIM_CHOICE_READY_SET_H
-#define BZ_SIM_CHOICE_READY_SET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,5 +103,3 @@ struct bz_ready_place bz_ready_set_greatest(const struct bz_ready_set *set);
 
 /* The strategy weighs the handles of this owner again. O(n). */
 void bz_ready_set_weigh_again(struct bz_ready_set *set, uint32_t owner);
-
-#endif

@@ -25,8 +25,7 @@
  * under `random`: if the clock ran ahead forever, timeouts would expire before any task had moved,
  * which is not fair. In 3 of 8 seeds, draws of data and delays are biased.
  */
-#ifndef BZ_SIM_CHOICE_RNG_H
-#define BZ_SIM_CHOICE_RNG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -126,5 +125,3 @@ extern const struct bz_strategy bz_strategy_measure;
 #define BZ_RNG_PLANNED                                                                             \
     .needs_profile = true, .cancel_gap = bz_rng_spread_gap, .passes = bz_rng_passes,               \
     .cancel = bz_rng_cancel, .jump_gap = bz_rng_jump_gap, .jump = bz_rng_jump, .draw = bz_rng_draw
-
-#endif

@@ -5,8 +5,7 @@
  * replay_lenient: an entry that does not fit is skipped. A place without an entry gets the default.
  * The run's `context`, if it is not NULL, is an array with a byte for each entry: it becomes 1 when
  * the entry was made as it stands. */
-#ifndef BZ_SIM_CHOICE_STRATEGY_REPLAY_H
-#define BZ_SIM_CHOICE_STRATEGY_REPLAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ extern const struct bz_strategy bz_strategy_replay_lenient;
 
 /* After a run: true if every entry was used and fitted. */
 bool bz_replay_state_finish(struct bz_replay_state *state, uint32_t last_step);
-
-#endif

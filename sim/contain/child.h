@@ -1,6 +1,5 @@
 /* Written by a child before it ends; read by its parent. Private to contain.c and child.c. */
-#ifndef BZ_SIM_CONTAIN_CHILD_H
-#define BZ_SIM_CONTAIN_CHILD_H
+#pragma once
 
 #include <assert.h>
 #include <signal.h>
@@ -63,5 +62,3 @@ pid_t bz_child_fork(void);
 /* The life of a child. */
 _Noreturn void bz_child_live(const struct bz_childhood *childhood, void (*run)(void *context),
                              void *context);
-
-#endif

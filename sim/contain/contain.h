@@ -19,8 +19,7 @@
  * those of the code under test: the system sends them when memory or CPU time runs out. See
  * `is_killed`.
  */
-#ifndef BZ_SIM_CONTAIN_CONTAIN_H
-#define BZ_SIM_CONTAIN_CONTAIN_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -152,5 +151,3 @@ void bz_child_kill(struct bz_child *child);
 enum bz_child_state bz_contain_call(const struct bz_contain *contain, const struct bz_world *world,
                                     void (*run)(void *context), void *context,
                                     struct bz_death *death);
-
-#endif

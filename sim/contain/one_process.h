@@ -5,8 +5,7 @@
  * Threads may be started, and other programs as posix_spawn() does it. Where the system has no such
  * filter, fork() alone is noticed, by pthread_atfork(). When a child has ended, the processes and
  * programs that it left behind are killed. */
-#ifndef BZ_SIM_CONTAIN_ONE_PROCESS_H
-#define BZ_SIM_CONTAIN_ONE_PROCESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ void bz_kill_orphans(pid_t child);
 /* Kills the processes of bz_fork_own(), for a parent that is about to become another program.
  * May be called in a signal handler. */
 void bz_kill_forks(void);
-
-#endif

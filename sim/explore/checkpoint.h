@@ -12,8 +12,7 @@
  * was edited is refused. The fingerprints of the states on the path are compared, too, when they
  * are run again.
  */
-#ifndef BZ_SIM_EXPLORE_CHECKPOINT_H
-#define BZ_SIM_EXPLORE_CHECKPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ bz_explore_checkpoint_result(const struct bz_explore_checkpoint *checkpoint);
 const struct bz_explore_result *
 bz_explore_checkpoint_found(const struct bz_explore_checkpoint *checkpoint);
 bool bz_explore_checkpoint_has_outside_state(const struct bz_explore_checkpoint *checkpoint);
-
-#endif

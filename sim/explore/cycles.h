@@ -22,8 +22,7 @@
  * If there is none, then in every fair schedule somebody makes progress again and again, and nobody
  * is overtaken without end. If there is one, another order may still lead out of it.
  */
-#ifndef BZ_SIM_EXPLORE_CYCLES_H
-#define BZ_SIM_EXPLORE_CYCLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,5 +123,3 @@ struct bz_cycle_path {
 
 /* False without memory. */
 bool bz_cycles_path(const struct bz_cycles *cycles, uint32_t state, struct bz_cycle_path *path);
-
-#endif

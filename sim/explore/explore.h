@@ -34,8 +34,7 @@
  * BZ_EXPLORE_DRAWS_MAX values, of which three are tried; the step limit of the program. A result
  * under a limit is no proof.
  */
-#ifndef BZ_SIM_EXPLORE_EXPLORE_H
-#define BZ_SIM_EXPLORE_EXPLORE_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -202,5 +201,3 @@ bool bz_explore_is_complete(const struct bz_explore_result *result);
  * violation in `found` has no oracle and a message that says what ran out. */
 bool bz_explore_repeat(const struct bz_program *program, const struct bz_explore_finding *finding,
                        struct bz_program *repeat, struct bz_finding *found);
-
-#endif

@@ -1,7 +1,6 @@
 /* Addresses that are the same in every process of the program, for a search that can be continued
  * (sim/explore/checkpoint.h): without the system's randomization of addresses, as under gdb. */
-#ifndef BZ_SIM_EXPLORE_FIXED_ADDRESSES_H
-#define BZ_SIM_EXPLORE_FIXED_ADDRESSES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool bz_fixed_addresses(char **command_line);
  * into each frame: it is another one in each process, and would be part of every state. Only on
  * x86-64; elsewhere, states of code that is compiled so are others in another process. */
 void bz_fixed_guard(void (*run)(void *context), void *context);
-
-#endif

@@ -20,8 +20,7 @@
  * A record lies in memory that child processes share: who searches fills it in when the search
  * stops before its end, and the outermost process, which runs no code of a plug-in, keeps it.
  */
-#ifndef BZ_SIM_EXPLORE_RECORD_H
-#define BZ_SIM_EXPLORE_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ void bz_record_lose(const struct bz_explore_config *config, struct bz_search *se
 /* In the outermost process, after the search has stopped: has the record kept. True if the search
  * continues at once: then it begins with the record. */
 bool bz_record_keep(const struct bz_explore_config *config, struct bz_search *search);
-
-#endif

@@ -4,8 +4,7 @@
  * the choice points of its present transition and the choices that are being tried. The next
  * transition of a state is the next combination of choices; the last choice point changes first.
  */
-#ifndef BZ_SIM_EXPLORE_SEARCH_H
-#define BZ_SIM_EXPLORE_SEARCH_H
+#pragma once
 
 #include "sim/choice/strategy.h"
 #include "sim/explore/cycles.h"
@@ -226,5 +225,3 @@ bool bz_search_note_outcome(struct bz_search *search);
 /* A whole run has come to a state, which `text` describes where the judge does not. True if it was
  * there in an earlier run, with as much left of the bounds. */
 bool bz_search_meets(struct bz_judge *judge, const void *text, size_t bytes);
-
-#endif

@@ -6,8 +6,7 @@
  * This is hash compaction (G. Holzmann, 1998) with so many bits that false matches do not matter:
  * among 10^9 states, two have the same fingerprint with a probability below 10^-20.
  */
-#ifndef BZ_SIM_EXPLORE_VISITED_H
-#define BZ_SIM_EXPLORE_VISITED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -82,5 +81,3 @@ struct bz_visited_state *bz_visited_find(const struct bz_visited *visited,
  * amortized. */
 struct bz_visited_state *bz_visited_add(struct bz_visited *visited,
                                         struct bz_fingerprint fingerprint, bool *is_new);
-
-#endif

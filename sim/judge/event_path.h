@@ -1,7 +1,6 @@
 /* The path of every event, inlined into the files of the judge: the call that is held back, the
  * oracles, the digest and the event sink. */
-#ifndef BZ_SIM_JUDGE_EVENT_PATH_H
-#define BZ_SIM_JUDGE_EVENT_PATH_H
+#pragma once
 
 #include "sim/judge/internal.h"
 #include "sim/judge/oracle/list.h"
@@ -77,5 +76,3 @@ event_of(const struct bz_judge *judge, enum bz_program_event_kind kind, uint32_t
                              .op = (uint8_t)op,
                              .status = (uint8_t)status};
 }
-
-#endif

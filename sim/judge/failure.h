@@ -6,8 +6,7 @@
  * violations, makes findings (sim/campaign/totals.h): it knows objects by number, and takes
  * the first message for all.
  */
-#ifndef BZ_SIM_JUDGE_FAILURE_H
-#define BZ_SIM_JUDGE_FAILURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ bool bz_violations_are_alike(const struct bz_violation *a, const struct bz_viola
 /* True if the last run of the judge, which has failed, did so in this way. */
 bool bz_fails_likewise(const struct bz_violation *wanted, const char *wanted_object,
                        const struct bz_judge *judge);
-
-#endif

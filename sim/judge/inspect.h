@@ -1,7 +1,6 @@
 /* The judge's state of tasks between two steps, for people who look at one run: a debugger, a
  * stepper. A copy: it does not follow the run. */
-#ifndef BZ_SIM_JUDGE_INSPECT_H
-#define BZ_SIM_JUDGE_INSPECT_H
+#pragma once
 
 #include "sim/judge/judge.h"
 
@@ -53,5 +52,3 @@ extern bool (*bz_judge_on_state)(struct bz_judge *judge, const void *text, size_
 void bz_judge_meet(struct bz_judge *judge, const void *text, size_t bytes);
 
 BZ_END_DECLS
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared by the files of sim/judge; sim/native and sim/explore use it on the path of a step. Not
  * installed. */
-#ifndef BZ_SIM_JUDGE_INTERNAL_H
-#define BZ_SIM_JUDGE_INTERNAL_H
+#pragma once
 
 #include "primitives/runtime/check.h"
 #include "primitives/runtime/mem.h"
@@ -476,5 +475,3 @@ static inline struct bz_shadow_object *bz_judge_shadow_object(const struct bz_ju
                                                               uint32_t number) {
     return &judge->shadow.objects[number];
 }
-
-#endif

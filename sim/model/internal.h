@@ -1,6 +1,5 @@
 /* The parts of a history check. */
-#ifndef BZ_SIM_MODEL_INTERNAL_H
-#define BZ_SIM_MODEL_INTERNAL_H
+#pragma once
 
 #include "sim/model/history.h"
 
@@ -163,5 +162,3 @@ void bz_history_object(struct bz_history *history, enum bz_history_result result
 void bz_history_say_unexplained(struct bz_history *history, const struct bz_history_event *event);
 void bz_history_say_waits(struct bz_history *history, uint32_t client, const char *meanwhile,
                           bool is_in_all);
-
-#endif

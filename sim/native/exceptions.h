@@ -1,6 +1,5 @@
 /* Programs and plug-ins in C++: their tasks may wait in catch blocks. */
-#ifndef BZ_SIM_NATIVE_EXCEPTIONS_H
-#define BZ_SIM_NATIVE_EXCEPTIONS_H
+#pragma once
 
 struct bz_loop;
 
@@ -8,5 +7,3 @@ struct bz_loop;
  * a variant or a scenario. Does nothing if that is not in C++, or if the loop has one. C code pays
  * nothing, and this library needs no C++ runtime. */
 void bz_exceptions_find(struct bz_loop *loop, const void *part);
-
-#endif

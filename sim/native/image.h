@@ -14,8 +14,7 @@
  * It needs a native switch, which knows a suspended task's stack pointer, and no sanitizers, whose
  * records of a stack cannot be restored: see bz_image_is_supported().
  */
-#ifndef BZ_SIM_NATIVE_IMAGE_H
-#define BZ_SIM_NATIVE_IMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,5 +95,3 @@ void bz_arena_restore(struct bz_mem *mem, const void *copy, size_t copy_bytes);
 /* Clears what was in use before and is not now. Then a run finds the same memory as the first one.
  */
 void bz_arena_wipe(struct bz_mem *mem);
-
-#endif

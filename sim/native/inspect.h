@@ -1,7 +1,6 @@
 /* A look at a world between two steps: what a debugger and a stepper show besides the judge's view
  * (sim/judge/inspect.h). Nothing here changes the run. */
-#ifndef BZ_SIM_NATIVE_INSPECT_H
-#define BZ_SIM_NATIVE_INSPECT_H
+#pragma once
 
 #include "sim/native/world.h"
 
@@ -26,5 +25,3 @@ struct bz_saved_stack {
 bool bz_look_stack(const struct bz_world *world, uint32_t task, struct bz_saved_stack *stack);
 
 BZ_END_DECLS
-
-#endif

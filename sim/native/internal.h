@@ -1,6 +1,5 @@
 /* Shared by the files of sim/native; sim/explore uses it as well. Not installed. */
-#ifndef BZ_SIM_NATIVE_INTERNAL_H
-#define BZ_SIM_NATIVE_INTERNAL_H
+#pragma once
 
 #include "primitives/runtime/internal.h"
 #include "sim/choice/ready_set.h"
@@ -132,5 +131,3 @@ static inline enum bz_shortage bz_shortage(const struct bz_world *world) {
                ? BZ_SHORT_OF_TASKS
                : BZ_SHORT_OF_NOTHING;
 }
-
-#endif

@@ -13,8 +13,7 @@
  * state. Nor is the strategy's state, because the search is the strategy. A scenario that keeps
  * state outside the world's memory cannot be searched.
  */
-#ifndef BZ_SIM_NATIVE_SNAPSHOT_H
-#define BZ_SIM_NATIVE_SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,5 +86,3 @@ void bz_snapshot_fini(struct bz_snapshot *snapshot);
 
 /* A word of memory of whatever type. */
 typedef uint64_t __attribute__((may_alias)) bz_any_word;
-
-#endif

@@ -4,8 +4,7 @@
  * The budget is a number of steps, so the result is the same everywhere. By default it is as
  * many as take about BZ_BUDGET_NS of CPU time, by a table and not by a clock. A limit in time may
  * stop a search before; what is found then depends on the machine, and says so. */
-#ifndef BZ_SIM_PROGRAM_BUDGET_H
-#define BZ_SIM_PROGRAM_BUDGET_H
+#pragma once
 
 #include <signal.h>
 
@@ -26,5 +25,3 @@ static inline uint64_t bz_budget_steps(const struct bz_budget *budget,
                                        const struct bz_program *program) {
     return budget->steps != 0 ? budget->steps : bz_program_steps_in(program, BZ_BUDGET_NS);
 }
-
-#endif

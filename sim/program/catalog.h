@@ -1,6 +1,5 @@
 /* The catalog of scenarios and variants. The program fills it; plug-ins add to both. */
-#ifndef BZ_SIM_PROGRAM_CATALOG_H
-#define BZ_SIM_PROGRAM_CATALOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ const struct bz_variant *bz_catalog_twin(const struct bz_catalog *catalog,
 
 /* The candidate nearest to `word` by edit distance, or NULL if none is near: for "did you mean". */
 const char *bz_nearest_name(const char *word, const char *const *candidates, size_t count);
-
-#endif

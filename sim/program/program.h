@@ -1,7 +1,6 @@
 /* A program: everything that a run depends on besides the seed. The same program and seed give the
  * same events on every machine. */
-#ifndef BZ_SIM_PROGRAM_PROGRAM_H
-#define BZ_SIM_PROGRAM_PROGRAM_H
+#pragma once
 
 #include <signal.h>
 
@@ -102,5 +101,3 @@ struct bz_program_place {
     struct bz_world *world;
 };
 struct bz_source bz_program_source(struct bz_program_place *place);
-
-#endif

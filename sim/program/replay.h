@@ -3,8 +3,7 @@
  * A strict replay takes every choice from the trace. It stops at the first choice that does not fit
  * or the first event that differs, and reports step, expected and got. A lenient replay takes the
  * default choice where the recorded one does not fit, and compares nothing. */
-#ifndef BZ_SIM_PROGRAM_REPLAY_H
-#define BZ_SIM_PROGRAM_REPLAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ bool bz_replay_lenient(const struct bz_trace *trace, const struct bz_program *pr
 bool bz_trace_print_program(const struct bz_trace *trace, const struct bz_program *program,
                             char *text, size_t text_bytes, size_t *length, char *error,
                             size_t error_bytes);
-
-#endif

@@ -3,8 +3,7 @@
  * The command line, a token, a trace and a JSON report all name the same settings: those of the
  * table below, which says all that is known of each, and the parameters of the scenario.
  */
-#ifndef BZ_SIM_PROGRAM_SETTINGS_H
-#define BZ_SIM_PROGRAM_SETTINGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ struct bz_setting_text {
  *
  *     for (struct bz_setting_text setting = {0}; bz_program_next_setting(program, &setting);) */
 bool bz_program_next_setting(const struct bz_program *program, struct bz_setting_text *setting);
-
-#endif

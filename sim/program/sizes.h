@@ -26,8 +26,7 @@
  * Seeds next to each other share a draw, and draws come again for a while: a new program costs the
  * runs that measure its profile.
  */
-#ifndef BZ_SIM_PROGRAM_SIZES_H
-#define BZ_SIM_PROGRAM_SIZES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,5 +68,3 @@ void bz_sizes_draw(const struct bz_program *program, uint64_t seed, struct bz_pr
 /* The program of the draw with that number, which is not in the long tail. */
 void bz_sizes_draw_number(const struct bz_program *program, uint64_t number,
                           struct bz_program *drawn);
-
-#endif

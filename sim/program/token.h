@@ -5,8 +5,7 @@
  *
  * The version is that of the program that printed it; a token without one is also valid. Default
  * settings are left out. Lists in a value are separated by '+'. No shell needs quotes. */
-#ifndef BZ_SIM_PROGRAM_TOKEN_H
-#define BZ_SIM_PROGRAM_TOKEN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,5 +21,3 @@ const char *bz_token_format(const struct bz_program *program, uint64_t seed, uin
 /* Parses a token. False with a message. */
 bool bz_token_parse(const char *text, const struct bz_catalog *catalog, struct bz_program *program,
                     uint64_t *seed, uint64_t *digest, char *error, size_t error_bytes);
-
-#endif

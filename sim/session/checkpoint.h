@@ -4,8 +4,7 @@
  * that continues ends as if it had never stopped. The digest of the token is that of the runs so
  * far, its seed the first seed. The numbers are the same on every machine, so a shard may be
  * continued and merged elsewhere, by the same version. */
-#ifndef BZ_SIM_SESSION_CHECKPOINT_H
-#define BZ_SIM_SESSION_CHECKPOINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void bz_checkpoint_save(struct bz_work_file *file, struct bz_job *job,
 /* True if the first run is as the checkpoint says. False with a message: the code has changed. */
 bool bz_checkpoint_check_code(const struct bz_job *job, const struct bz_campaign_state *state,
                               const char *origin, char *error, size_t error_bytes);
-
-#endif

@@ -1,8 +1,7 @@
 /* The findings of a session. Each is recorded in full, with its token, shrunk, and searched for on
  * a FIFO loop; its traces go to a folder. Nothing is printed: the caller gets the results, and
  * sentences of what went wrong. */
-#ifndef BZ_SIM_SESSION_FINDINGS_H
-#define BZ_SIM_SESSION_FINDINGS_H
+#pragma once
 
 #include <limits.h>
 
@@ -101,5 +100,3 @@ void bz_findings_drop(struct bz_kept_finding *item);
 
 /* Forgets all but the first `count`. */
 void bz_findings_truncate(struct bz_kept_findings *kept, uint32_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* The folder of a session: its traces, under names that follow from the run. Several processes may
  * write into one folder. */
-#ifndef BZ_SIM_SESSION_FOLDER_H
-#define BZ_SIM_SESSION_FOLDER_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -36,5 +35,3 @@ void bz_folder_trace_path(const char *scenario, const char *variant, uint64_t se
 bool bz_folder_write_trace(const struct bz_trace *trace, uint64_t seed, const char *kind,
                            const char *folder, char path[PATH_MAX], char *error,
                            size_t error_bytes);
-
-#endif

@@ -9,8 +9,7 @@
  *     findings/     a trace of each finding of a target, and the smallest run that fails likewise
  *     corpus/       the first run that passes, for each situation that a cancel strikes (judge.h)
  */
-#ifndef BZ_SIM_SESSION_FUZZ_H
-#define BZ_SIM_SESSION_FUZZ_H
+#pragma once
 
 #include "sim/session/checkpoint.h"
 #include "sim/session/findings.h"
@@ -94,5 +93,3 @@ bool bz_fuzz_is_done(const struct bz_fuzz *fuzz, uint64_t runs);
 struct bz_campaign_result bz_fuzz_sum(const struct bz_fuzz *fuzz);
 
 void bz_fuzz_fini(struct bz_fuzz *fuzz);
-
-#endif

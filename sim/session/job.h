@@ -1,7 +1,6 @@
 /* A job: what is to be run, and how far it is. Commands fill it from options, a checkpoint keeps
  * it, a shard is a part of one. */
-#ifndef BZ_SIM_SESSION_JOB_H
-#define BZ_SIM_SESSION_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ bool bz_job_differs(const struct bz_job *job, const struct bz_job *other, char *
 
 /* The part of its campaign's configuration that follows from it. The job must outlive that. */
 struct bz_campaign_config bz_job_campaign(const struct bz_job *job);
-
-#endif

@@ -3,8 +3,7 @@
  * Each shard has a contiguous range of runs. The ranges of all shards are the campaign, without gap
  * or overlap; their lengths differ by one at most. A shard runs what one process would run there,
  * with the same digests (first_run in campaign.h). */
-#ifndef BZ_SIM_SESSION_SHARD_H
-#define BZ_SIM_SESSION_SHARD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline uint64_t bz_shard_first(const struct bz_shard *shard, uint64_t run
 static inline uint64_t bz_shard_runs(const struct bz_shard *shard, uint64_t runs) {
     return runs / shard->count + (shard->number - 1 < runs % shard->count);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The ends of a session from outside: signals and real time. No other part of the simulator reads a
  * clock, except for the limits of child processes. */
-#ifndef BZ_SIM_SESSION_STOP_H
-#define BZ_SIM_SESSION_STOP_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ bool bz_time_limit_end(void);
 
 uint64_t bz_wall_ns(void);       /* monotonic */
 uint64_t bz_thread_cpu_ns(void); /* spent by the calling thread */
-
-#endif

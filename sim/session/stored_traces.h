@@ -11,8 +11,7 @@
  * Each has the settings that it was recorded with. These runs are no part of the campaign: its
  * seeds, its counts, its digest, its findings and its checkpoint are the same with and without
  * them. One that fails is a violation for the exit status. */
-#ifndef BZ_SIM_SESSION_STORED_TRACES_H
-#define BZ_SIM_SESSION_STORED_TRACES_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ enum bz_trouble bz_stored_try(struct bz_stored *stored, const char *folder,
 
 /* True if two folders are one. */
 bool bz_stored_is_same_folder(const char *a, const char *b);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A strict replay demands the same events, so it diverges as soon as the code has changed. Here the
  * choices are made leniently: one that no longer fits is the default. Only its verdict counts. */
-#ifndef BZ_SIM_SESSION_TRANSFER_H
-#define BZ_SIM_SESSION_TRANSFER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -45,5 +44,3 @@ void bz_carry_fini(struct bz_carry *carry);
  * Returns how many, or -1 with errno. */
 struct dirent;
 int bz_carry_list(const char *folder, struct dirent ***entries);
-
-#endif

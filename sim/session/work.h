@@ -8,8 +8,7 @@
  * one function for both directions: it passes on its variables in order, which are written or read.
  * A file is untrusted input, as a trace is: what is cut short or edited is refused by its digest,
  * and the function refuses numbers that make no sense. */
-#ifndef BZ_SIM_SESSION_WORK_H
-#define BZ_SIM_SESSION_WORK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ bool bz_work_refuse_version(const char *origin, char *error, size_t error_bytes)
 
 /* The digest of a file, never 0; 0 if it cannot be read. */
 uint64_t bz_work_digest_of(FILE *file);
-
-#endif

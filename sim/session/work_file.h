@@ -1,7 +1,6 @@
 /* The file of unfinished work in the folder of a session: its name, when it is written, and how
  * --resume finds it. Campaigns and searches differ in the content alone (work.h). */
-#ifndef BZ_SIM_SESSION_WORK_FILE_H
-#define BZ_SIM_SESSION_WORK_FILE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -62,5 +61,3 @@ void bz_work_file_remove(struct bz_work_file *file);
 
 /* The work did not begin, or can never end: nothing to continue but what earlier sessions did. */
 void bz_work_file_remove_new(struct bz_work_file *file);
-
-#endif

@@ -18,8 +18,7 @@
  * that. So the process that asks has a board of its own, and takes over only what fits the tape of
  * the judge, which is checked as well (judge/adopt.c).
  */
-#ifndef BZ_SIM_SHRINK_EDITS_H
-#define BZ_SIM_SHRINK_EDITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,5 +134,3 @@ int bz_compare_pairs(const uint64_t (*pairs)[2], size_t count);
 
 /* A total order of edits, by kind, owner and so on; 0: equal. */
 int bz_edit_compare(const struct bz_edit *a, const struct bz_edit *b);
-
-#endif

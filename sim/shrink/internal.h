@@ -1,6 +1,5 @@
 /* The common part of the passes of a shrinking run. */
-#ifndef BZ_SIM_SHRINK_INTERNAL_H
-#define BZ_SIM_SHRINK_INTERNAL_H
+#pragma once
 
 #include "sim/judge/failure.h"
 #include "sim/shrink/edits.h"
@@ -167,5 +166,3 @@ bool bz_shrink_leap(struct bz_shrinking *shrinking);
 
 /* Mixes programs with fewer tasks from what is drawn in the best one. */
 bool bz_shrink_mix(struct bz_shrinking *shrinking);
-
-#endif

@@ -33,8 +33,7 @@
  * A contained program is shrunk in one child process (sim/contain/contain.h). If a run ends that,
  * each run gets a process of its own.
  */
-#ifndef BZ_SIM_SHRINK_SHRINK_H
-#define BZ_SIM_SHRINK_SHRINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -110,5 +109,3 @@ bool bz_shrink_record(struct bz_shrink_result *result, struct bz_trace *trace, c
 
 /* A sentence: why it ended, "1-minimal after 214 runs". Returns `text`. */
 const char *bz_shrink_end_text(const struct bz_shrink_result *result, char *text, size_t bytes);
-
-#endif

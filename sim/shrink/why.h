@@ -14,8 +14,7 @@
  *   - The nearest passing run differs in one of these choices, the last one possible. If none of
  *     those passes, it makes one choice more, the last one possible.
  */
-#ifndef BZ_SIM_SHRINK_WHY_H
-#define BZ_SIM_SHRINK_WHY_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -77,5 +76,3 @@ struct bz_why {
 /* False if the run does not fail, memory ran out (`lack`), or `stop` was set. */
 bool bz_why_find(const struct bz_program *program, const volatile sig_atomic_t *stop,
                  struct bz_why *why);
-
-#endif

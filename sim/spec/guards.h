@@ -23,8 +23,7 @@
  * Each function returns the guards that fail, as bits; 0: the action may happen. The client's own
  * status (BZ_GUARD_STATUS) is the caller's to check.
  */
-#ifndef BZ_SIM_SPEC_GUARDS_H
-#define BZ_SIM_SPEC_GUARDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ const char *bz_spec_guard_text(enum bz_spec_action action, uint32_t guard);
 
 /* All guards of an action, as bits. */
 uint32_t bz_spec_guards_of(enum bz_spec_action action);
-
-#endif

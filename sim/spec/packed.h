@@ -8,8 +8,7 @@
  *
  * In words: planes 3 x 16 | level 8 | length 8 ; queue 64
  */
-#ifndef BZ_SIM_SPEC_PACKED_H
-#define BZ_SIM_SPEC_PACKED_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -85,5 +84,3 @@ static inline void bz_packed_leave(struct bz_packed *state, uint32_t client) {
         }
     }
 }
-
-#endif

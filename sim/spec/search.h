@@ -8,8 +8,7 @@
  *
  * Memory: 40 to 80 bytes a state. Time: O(1) a transition.
  */
-#ifndef BZ_SIM_SPEC_SEARCH_H
-#define BZ_SIM_SPEC_SEARCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ struct bz_search_result {
 void bz_search(const struct bz_search_config *config, struct bz_search_result *result);
 
 void bz_search_result_fini(struct bz_search_result *result);
-
-#endif

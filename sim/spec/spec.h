@@ -8,8 +8,7 @@
  * A state is two words. Two states are equal exactly if their words are: states are never compared
  * by a hash.
  */
-#ifndef BZ_SIM_SPEC_SPEC_H
-#define BZ_SIM_SPEC_SPEC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ struct bz_spec_state bz_spec_initial(const struct bz_spec_constants *constants);
 /* Prints "level 1; c1 waiting, ...; queue c2 c3", without an end of line, cut to fit. */
 void bz_spec_print(const struct bz_spec *spec, const struct bz_spec_constants *constants,
                    struct bz_spec_state state, char *buffer, size_t buffer_bytes);
-
-#endif

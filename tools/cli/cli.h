@@ -2,8 +2,7 @@
  *
  * A command takes its part of the command line and returns an exit code. Results go to
  * stdout, everything else to stderr. */
-#ifndef BZ_TOOLS_CLI_CLI_H
-#define BZ_TOOLS_CLI_CLI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -115,5 +114,3 @@ const char *bz_cli_quoted(const char *text, char *buffer, size_t size_bytes);
 
 /* Virtual time in the largest exact unit: "250 us". Valid until the next call. */
 const char *bz_cli_time_text(uint64_t time_ns);
-
-#endif

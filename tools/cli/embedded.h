@@ -1,6 +1,5 @@
 /* Files embedded into the program by cmake/BuzzerEmbed.cmake. */
-#ifndef BZ_TOOLS_CLI_EMBEDDED_H
-#define BZ_TOOLS_CLI_EMBEDDED_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -39,5 +38,3 @@ extern const struct bz_embedded bz_manual_parts[];
 
 /* The output of `buzzer completion`: buzzer.bash */
 extern const struct bz_embedded bz_completion_scripts[];
-
-#endif

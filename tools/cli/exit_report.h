@@ -8,8 +8,7 @@
  *
  * A process that is killed prints none. Only the process that began the command prints: not its
  * workers. */
-#ifndef BZ_TOOLS_CLI_EXIT_REPORT_H
-#define BZ_TOOLS_CLI_EXIT_REPORT_H
+#pragma once
 
 /* A command begins: "run". The name must last. */
 void bz_ending_begin(const char *command);
@@ -33,5 +32,3 @@ void bz_ending_close(int code);
 
 /* The process ends, by exit(): the exit code is that of the last message. */
 void bz_ending_close_at_exit(void);
-
-#endif

@@ -7,8 +7,7 @@
  *     struct bz_syntax syntax = {.options = options, .target = &zoo, .doc = "..."};
  *     int code = bz_options_parse(&syntax, argc, argv);
  */
-#ifndef BZ_TOOLS_CLI_OPTIONS_H
-#define BZ_TOOLS_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -135,5 +134,3 @@ enum { BZ_OPTION_SIZES_DRAWN = 1, BZ_OPTION_SIZES_DEFAULT = 2 };
 #define BZ_OPTION_SIZES_HELP                                                                       \
     "drawn: in one run of four, the seed draws the parameters of the scenario that are not set; "  \
     "default: every parameter has its default (default: drawn)"
-
-#endif

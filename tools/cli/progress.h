@@ -1,6 +1,5 @@
 /* Progress on stderr: one line that is rewritten on a terminal, or a line every 30 seconds. */
-#ifndef BZ_TOOLS_CLI_PROGRESS_H
-#define BZ_TOOLS_CLI_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ void bz_thread_pin(void);
 
 /* Erases the line. Returns the seconds since the beginning. */
 double bz_progress_end(struct bz_progress *progress);
-
-#endif

@@ -1,6 +1,5 @@
 /* Features that were removed, and what to use now. tools/CHANGELOG.md has the reasons. */
-#ifndef BZ_TOOLS_CLI_REMOVED_H
-#define BZ_TOOLS_CLI_REMOVED_H
+#pragma once
 
 struct bz_gone {
     const char *command; /* NULL ends the table */
@@ -22,5 +21,3 @@ const struct bz_gone *bz_gone_find_letter(const char *command, char letter);
 
 /* Prints the sentence, and ends the process with BZ_EXIT_USAGE. */
 _Noreturn void bz_gone_refuse(const struct bz_gone *gone);
-
-#endif

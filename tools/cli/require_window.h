@@ -1,7 +1,6 @@
 /* The argument of --require-window: windows, and pairs of an operation and a window, that cancels
  * must hit. A campaign that misses one proves nothing. */
-#ifndef BZ_TOOLS_CLI_REQUIRE_WINDOW_H
-#define BZ_TOOLS_CLI_REQUIRE_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ struct bz_missed {
 /* Adds them to `missed`, which is zeroed. */
 void bz_require_window_missed(const uint32_t *required, const struct bz_run_stats *stats,
                               struct bz_missed *missed);
-
-#endif

@@ -1,6 +1,5 @@
 /* The run that the command line names: by the token of a run, or by the file of a trace. */
-#ifndef BZ_TOOLS_CLI_RUN_ARGUMENT_H
-#define BZ_TOOLS_CLI_RUN_ARGUMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, siz
 /* The token of the run, or NULL if its seed and strategy lead to another one: the trace was edited,
  * or the strategy has changed. Returns `token`. */
 const char *bz_named_run_token(const struct bz_named_run *run, char *token, size_t token_bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* The option --shard: which part of a campaign a process runs. */
-#ifndef BZ_TOOLS_CLI_SHARD_OPTION_H
-#define BZ_TOOLS_CLI_SHARD_OPTION_H
+#pragma once
 
 #include "sim/session/shard.h"
 #include "traces/json.h"
@@ -14,5 +13,3 @@ void bz_shard_parse(void *target, const char *option, char *text);
 void bz_shard_print(const struct bz_shard *shard, uint64_t first_run, uint64_t runs);
 void bz_shard_add_json(struct bz_json *root, const struct bz_shard *shard, uint64_t first_run,
                        uint64_t runs);
-
-#endif

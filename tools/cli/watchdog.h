@@ -4,8 +4,7 @@
  *
  * The environment variable BUZZER_CONTAIN=1 asks for those processes from the beginning: then a
  * crash is a finding, too. The program that begins again has the value "again". */
-#ifndef BZ_TOOLS_CLI_WATCHDOG_H
-#define BZ_TOOLS_CLI_WATCHDOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool bz_watchdog_has_begun_again(void);
 
 /* From now on a step may take its time: somebody debugs it. */
 void bz_watchdog_end(void);
-
-#endif

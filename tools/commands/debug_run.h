@@ -3,8 +3,7 @@
  * `--gdb` writes the trace of the run to a temporary file if it is a token, and a script for gdb,
  * and runs gdb on this program with `--once`. That makes one run and no other, in one process, and
  * calls bz_debug_step() before the step where gdb is to stop. No campaign comes here. */
-#ifndef BZ_TOOLS_COMMANDS_DEBUG_RUN_H
-#define BZ_TOOLS_COMMANDS_DEBUG_RUN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -20,5 +19,3 @@ int bz_debug_gdb(const struct bz_named_run *run, const char *variant, uint64_t s
 
 /* Where gdb stops. tools/gdb/ has the commands that it gets. */
 void bz_debug_step(uint32_t step);
-
-#endif

@@ -1,6 +1,5 @@
 /* Plug-ins: shared objects with variants, scenarios or both. A loaded one stays loaded. */
-#ifndef BZ_TOOLS_PLUGIN_PLUGINS_H
-#define BZ_TOOLS_PLUGIN_PLUGINS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -76,5 +75,3 @@ struct bz_leaks {
 
 /* Counts what is left; the variant and the primitive are set. */
 enum bz_child_state bz_leaks_count(struct bz_leaks *leaks, struct bz_death *death);
-
-#endif

@@ -1,6 +1,5 @@
 /* The outcome of each command that a pipeline runs. See outcome.h. */
-#ifndef BZ_TOOLS_REPORT_CASES_H
-#define BZ_TOOLS_REPORT_CASES_H
+#pragma once
 
 #include "sim/session/stored_traces.h"
 #include "tools/report/ci.h"
@@ -24,5 +23,3 @@ void bz_cases_of_run(struct bz_outcome *outcome, const struct bz_run_report *rep
 
 /* Of `explore`. */
 void bz_cases_of_explore(struct bz_outcome *outcome, const struct bz_explore_report *report);
-
-#endif

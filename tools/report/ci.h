@@ -10,8 +10,7 @@
  * kills the program must not find the result of an earlier one, or none. It is replaced at the end,
  * as a whole. A command that ends between the two, after a message, leaves an error with this
  * message. */
-#ifndef BZ_TOOLS_REPORT_CI_H
-#define BZ_TOOLS_REPORT_CI_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -50,5 +49,3 @@ int bz_ci_rename(const char *suite, const char *title);
 
 /* Writes what was asked for. An exit code likewise: what cannot be written hides no other part. */
 int bz_ci_end(const struct bz_outcome *outcome);
-
-#endif

@@ -1,7 +1,6 @@
 /* A violation for people: the events that led to it, and how to replay it. Everything is read from
  * a trace. */
-#ifndef BZ_TOOLS_REPORT_DIAGNOSIS_H
-#define BZ_TOOLS_REPORT_DIAGNOSIS_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -42,5 +41,3 @@ const struct bz_fault *bz_diagnosis_declared(const struct bz_variant *variant,
 /* Prints the events from index `first` that have the same step; returns the index of the next
  * event. */
 size_t bz_diagnosis_print_step(FILE *out, const struct bz_trace *trace, size_t first);
-
-#endif

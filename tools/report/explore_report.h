@@ -1,7 +1,6 @@
 /* The report of `buzzer explore`, as text and as JSON. Times go to stderr; everything else depends
  * on the program and the bounds alone. */
-#ifndef BZ_TOOLS_REPORT_EXPLORE_REPORT_H
-#define BZ_TOOLS_REPORT_EXPLORE_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -35,5 +34,3 @@ void bz_explore_report_warn(const struct bz_explore_report *report);
 
 /* The document of `explore --json`; the caller frees it. */
 struct bz_json *bz_explore_report_json(const struct bz_explore_report *report);
-
-#endif

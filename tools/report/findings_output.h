@@ -1,7 +1,6 @@
 /* The output of commands that keep findings: what is found, how far shrinking is, and what went
  * wrong. All of it goes to stderr. */
-#ifndef BZ_TOOLS_REPORT_FINDINGS_OUTPUT_H
-#define BZ_TOOLS_REPORT_FINDINGS_OUTPUT_H
+#pragma once
 
 #include "sim/session/findings.h"
 #include "tools/cli/progress.h"
@@ -51,5 +50,3 @@ void bz_findings_print_resume(const char *command, const char *place, const stru
 
 /* Shows on `context`, a struct bz_findings_output, how far shrinking is. */
 bz_shrink_progress_fn bz_findings_show_shrinking;
-
-#endif

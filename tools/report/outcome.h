@@ -5,8 +5,7 @@
  *
  * Names and messages are hostile: each format escapes them. Without memory, functions call
  * bz_lack_stop() (traces/lack.h). */
-#ifndef BZ_TOOLS_REPORT_OUTCOME_H
-#define BZ_TOOLS_REPORT_OUTCOME_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ void bz_github_add_annotations(struct bz_text *out, const struct bz_outcome *out
  * and of each finding its diagram, its story and its command. Findings that do not fit into
  * `bytes_max` are left out. */
 void bz_github_add_summary(struct bz_text *out, const struct bz_outcome *outcome, size_t bytes_max);
-
-#endif

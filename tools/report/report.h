@@ -1,8 +1,7 @@
 /* The report of `buzzer run`, and parts that other reports share. Everything on stdout depends on
  * the program and the seeds alone; times go to stderr. The keys of JSON documents are a contract,
  * see README.md. */
-#ifndef BZ_TOOLS_REPORT_REPORT_H
-#define BZ_TOOLS_REPORT_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -101,5 +100,3 @@ bool bz_json_is_wanted(bool is_json);
 
 /* Prints the document to stdout, or passes it to the caller of the program, and frees it. */
 void bz_json_put(struct bz_json *root);
-
-#endif

@@ -1,7 +1,6 @@
 /* Stored traces whose schedules are repeated on the present code, for people and programs: by
  * `corpus`, and by a campaign before it begins. */
-#ifndef BZ_TOOLS_REPORT_STORED_REPORT_H
-#define BZ_TOOLS_REPORT_STORED_REPORT_H
+#pragma once
 
 #include "sim/session/stored_traces.h"
 #include "sim/session/transfer.h"
@@ -37,5 +36,3 @@ void bz_stored_add_command(struct bz_text *text, const struct bz_stored_failure 
 
 /* Adds the same to a document, under this key. */
 void bz_stored_add_json(const struct bz_stored *stored, struct bz_json *object, const char *key);
-
-#endif

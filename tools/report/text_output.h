@@ -1,6 +1,5 @@
 /* Text for people: lines of at most 80 columns, colour on a terminal. */
-#ifndef BZ_TOOLS_REPORT_TEXT_OUTPUT_H
-#define BZ_TOOLS_REPORT_TEXT_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ void bz_wrap_whole(struct bz_wrap *wrap, const char *prefix, const char *text);
  * the text if there is none. For texts side by side. `part` has space for BZ_WRAP_PART_BYTES. */
 #define BZ_WRAP_PART_BYTES 512u
 const char *bz_wrap_part(const char *text, unsigned columns, char *part);
-
-#endif

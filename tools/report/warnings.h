@@ -1,6 +1,5 @@
 /* Why a campaign that found nothing may have tested nothing. */
-#ifndef BZ_TOOLS_REPORT_WARNINGS_H
-#define BZ_TOOLS_REPORT_WARNINGS_H
+#pragma once
 
 #include "sim/campaign/campaign.h"
 
@@ -24,5 +23,3 @@ const char *bz_warning_no_wait(const struct bz_program *program);
  * chance, so it gets none unless `is_strict`. */
 void bz_warnings_find(const struct bz_program *program, const struct bz_campaign_result *result,
                       bool is_strict, struct bz_warnings *warnings);
-
-#endif

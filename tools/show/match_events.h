@@ -5,8 +5,7 @@
  * match again. A handle runs at most once, so the longest common sequence of steps is the longest
  * increasing one of their places: O(n log n) time and O(n) memory for n events. Inside of a matched
  * step, events are matched in the same way, by task, operation and object. */
-#ifndef BZ_TOOLS_SHOW_MATCH_EVENTS_H
-#define BZ_TOOLS_SHOW_MATCH_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ struct bz_alignment {
 void bz_align(struct bz_alignment *alignment, const struct bz_trace *a, const struct bz_trace *b,
               size_t first);
 void bz_alignment_fini(struct bz_alignment *alignment);
-
-#endif

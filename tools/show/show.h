@@ -11,8 +11,7 @@
  *
  * Without memory, functions call bz_lack_stop() (traces/lack.h).
  */
-#ifndef BZ_TOOLS_SHOW_SHOW_H
-#define BZ_TOOLS_SHOW_SHOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,5 +72,3 @@ const char *bz_show_verdict(const struct bz_trace *trace);
 /* The arrow of one of these kinds that ends at the line, or NULL. `kinds` is a sum of
  * 1u << kind. O(log arrows). */
 const struct bz_arrow *bz_show_arrow(const struct bz_story *story, uint32_t line, unsigned kinds);
-
-#endif

@@ -3,8 +3,7 @@
  * A run takes microseconds, so nothing is stored: to go to step n, the stepper makes the choices
  * again up to there, and lists the handles that can be next. To choose another handle, or a cancel,
  * it changes the list of choices at that step and makes the run once more. */
-#ifndef BZ_TOOLS_SHOW_STEPPER_H
-#define BZ_TOOLS_SHOW_STEPPER_H
+#pragma once
 
 #include "tools/cli/run_argument.h"
 
@@ -16,5 +15,3 @@ bz_stepper_fn bz_stepper_run;
 /* The function that `replay --step` calls; NULL: this program has no stepper, because it was built
  * without ncurses, or is the program of somebody's test. Set before bz_cli_main(). */
 extern bz_stepper_fn *bz_stepper;
-
-#endif

@@ -1,8 +1,7 @@
 /* The explanation of a run that fails: the smallest run that fails in the same way, the cancel
  * that matters, which choices are essential, when it was lost, what passes beside it, and which
  * fault of the zoo it resembles. */
-#ifndef BZ_TOOLS_STORY_EXPLANATION_H
-#define BZ_TOOLS_STORY_EXPLANATION_H
+#pragma once
 
 #include "sim/judge/record.h"
 #include "sim/shrink/shrink.h"
@@ -51,5 +50,3 @@ void bz_explanation_fini(struct bz_explanation *explanation);
 /* Prints it for people, in 80 columns; and as a JSON document. */
 void bz_explanation_print(const struct bz_explanation *explanation);
 void bz_explanation_print_json(const struct bz_explanation *explanation, int exit_code);
-
-#endif

@@ -1,6 +1,5 @@
 /* The state of story.c while sentences.c reads the events. Private to the story. */
-#ifndef BZ_TOOLS_STORY_READER_H
-#define BZ_TOOLS_STORY_READER_H
+#pragma once
 
 #include "tools/story/story.h"
 
@@ -87,5 +86,3 @@ uint32_t bz_line_list_take(struct bz_line_list *list, uint32_t line);
 /* --- sentences.c: what each event says --- */
 
 void bz_reader_say(struct bz_reader *reader);
-
-#endif

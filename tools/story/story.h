@@ -16,8 +16,7 @@
  * Strings belong to the trace, which must outlive the story. Without memory, functions call
  * bz_lack_stop() (traces/lack.h).
  */
-#ifndef BZ_TOOLS_STORY_STORY_H
-#define BZ_TOOLS_STORY_STORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,5 +90,3 @@ void bz_story_fini(struct bz_story *story);
 /* The holders of the objects that tasks wait for at the end of a deadlock: "'lock' is held by job-1
  * (ended)". Adds nothing for another verdict. */
 void bz_story_add_holders(const struct bz_story *story, struct bz_text *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* The story of a run as rows of text, a row for each step, in 80 columns. */
-#ifndef BZ_TOOLS_STORY_TIMELINE_H
-#define BZ_TOOLS_STORY_TIMELINE_H
+#pragma once
 
 #include "tools/report/text_output.h"
 #include "tools/story/story.h"
@@ -55,5 +54,3 @@ void bz_timeline_print(struct bz_timeline *timeline, struct bz_wrap *wrap, bool 
 
 /* Prints the last rows, at most `rows_max`, and what the steps between them and behind them do. */
 void bz_timeline_print_end(struct bz_timeline *timeline, struct bz_wrap *wrap, size_t rows_max);
-
-#endif

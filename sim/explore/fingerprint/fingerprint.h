@@ -10,8 +10,7 @@
  * symmetry.h: each such task has a part of the words, and so has the rest. Words that refer to such
  * a task are added in a way that does not depend on its number, and noted.
  */
-#ifndef BZ_SIM_EXPLORE_FINGERPRINT_FINGERPRINT_H
-#define BZ_SIM_EXPLORE_FINGERPRINT_FINGERPRINT_H
+#pragma once
 
 #include "sim/explore/fingerprint/multiply_128.h"
 #include "sim/explore/visited.h"
@@ -124,5 +123,3 @@ static inline void bz_sum_add(struct bz_fingerprint *sum, struct bz_fingerprint 
     sum->high += key.high * value;
     sum->low += key.low * value;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The product of two 64-bit numbers in 128 bits, also for machines without such a type. */
-#ifndef BZ_SIM_EXPLORE_FINGERPRINT_MULTIPLY_128_H
-#define BZ_SIM_EXPLORE_FINGERPRINT_MULTIPLY_128_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ static inline uint64_t bz_fold(uint64_t a, uint64_t b) {
     struct bz_product product = bz_multiply(a, b);
     return product.low ^ product.high;
 }
-
-#endif

@@ -25,8 +25,7 @@
  * world at other addresses, which bz_symmetry_has_disguise() looks for. It does not find an address
  * that is hashed, or kept as a distance.
  */
-#ifndef BZ_SIM_EXPLORE_FINGERPRINT_SYMMETRY_H
-#define BZ_SIM_EXPLORE_FINGERPRINT_SYMMETRY_H
+#pragma once
 
 #include "sim/explore/fingerprint/fingerprint.h"
 
@@ -89,5 +88,3 @@ bool bz_symmetry_has_all(const struct bz_symmetry *symmetry, const struct bz_wor
  * state has none: it has references that are not known here. */
 bool bz_symmetry_fingerprint(const struct bz_symmetry *symmetry, const struct bz_world *world,
                              const struct bz_print *print, struct bz_fingerprint *fingerprint);
-
-#endif

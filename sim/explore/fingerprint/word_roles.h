@@ -2,8 +2,7 @@
  * bits count. They follow from the layout (struct bz_print_layout) alone, so a search finds them
  * once, or after an array has grown. For fingerprint.c.
  */
-#ifndef BZ_SIM_EXPLORE_FINGERPRINT_WORD_ROLES_H
-#define BZ_SIM_EXPLORE_FINGERPRINT_WORD_ROLES_H
+#pragma once
 
 #include "sim/choice/pcg.h"
 #include "sim/explore/fingerprint/fingerprint.h"
@@ -23,5 +22,3 @@ static inline struct bz_fingerprint bz_key_of(uint64_t place) {
 /* Brings the roles up to date. False without memory, or with too many objects. */
 bool bz_roles_find(struct bz_printer *printer, const struct bz_world *world,
                    const struct bz_live_areas *live);
-
-#endif

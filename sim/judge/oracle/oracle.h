@@ -24,8 +24,7 @@
  * Sources: asyncio's history (gh-90155, gh-97545, bpo-32734 and others named in scenarios/zoo), and
  * G. van Rossum, "Reasoning about asyncio.Semaphore" (2022).
  */
-#ifndef BZ_SIM_JUDGE_ORACLE_ORACLE_H
-#define BZ_SIM_JUDGE_ORACLE_ORACLE_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -193,5 +192,3 @@ static inline bool bz_is_helped(const struct bz_judge *judge,
     return judge->config.variant_is_busy != NULL &&
            judge->config.variant_is_busy(judge->config.source);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The items of a queue under test, by value. queue.c writes them, the oracles of items read them.
  * Private to sim/judge. */
-#ifndef BZ_SIM_JUDGE_SHADOW_QUEUE_LEDGER_H
-#define BZ_SIM_JUDGE_SHADOW_QUEUE_LEDGER_H
+#pragma once
 
 #include "sim/judge/internal.h"
 
@@ -55,5 +54,3 @@ static inline bool bz_queue_may_give(const struct bz_judged_queue *queue, uint64
     return state == BZ_ITEM_PUTTING || state == BZ_ITEM_IN || state == BZ_ITEM_EITHER ||
            (state == BZ_ITEM_DROPPED && !bz_queue_is_exact(queue));
 }
-
-#endif

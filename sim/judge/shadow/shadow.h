@@ -26,8 +26,7 @@
  *
  * Private to sim/judge and to the sources of events in this repository (sim/native).
  */
-#ifndef BZ_SIM_JUDGE_SHADOW_SHADOW_H
-#define BZ_SIM_JUDGE_SHADOW_SHADOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -329,5 +328,3 @@ static inline struct bz_spec_counts bz_shadow_counts(const struct bz_shadow_obje
                                    .waiting = object->waiting,
                                    .woken = object->woken};
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The words that fit into a command line: for the shells, which ask at every Tab. */
-#ifndef BZ_TOOLS_CLI_MANUAL_COMPLETION_H
-#define BZ_TOOLS_CLI_MANUAL_COMPLETION_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@
  * for these words, "V" for a variant, and so on (`kinds` in completion.c). The plug-ins that
  * --plugin names are loaded, for their variants and scenarios. */
 void bz_completion_print(size_t count, char **words);
-
-#endif

@@ -2,12 +2,9 @@
  * described once, and of its part of tools/cli/manual/manual.txt, which is written by hand: what
  * stands in the DESCRIPTION, and from a line "# EXAMPLES" on, what stands behind the EXIT STATUS.
  */
-#ifndef BZ_TOOLS_CLI_MANUAL_MANUAL_H
-#define BZ_TOOLS_CLI_MANUAL_MANUAL_H
+#pragma once
 
 #include "tools/cli/cli.h"
 
 /* Prints the page of the command; NULL: buzzer(1). It does not return for a command. */
 void bz_manual_print(const struct bz_command *command);
-
-#endif

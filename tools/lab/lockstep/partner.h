@@ -1,7 +1,6 @@
 /* The other side of a lock-step: an interpreter that runs tools/python/lockstep/player.py. It reads
  * programs and their runs, and at its end it has one answer. */
-#ifndef BZ_TOOLS_LAB_LOCKSTEP_PARTNER_H
-#define BZ_TOOLS_LAB_LOCKSTEP_PARTNER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool bz_partner_send(struct bz_partner *partner, const char *text, size_t length
 /* No more programs come. Waits for its end, and fills `answer` with its line: {"same": 12} or,
  * after a difference, more members; "" if it died. */
 void bz_partner_end(struct bz_partner *partner, char *answer, size_t bytes);
-
-#endif

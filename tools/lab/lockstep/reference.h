@@ -1,6 +1,5 @@
 /* The reference of a lock-step: whose primitives the C side has, and the rules of its runtime. */
-#ifndef BZ_TOOLS_LAB_LOCKSTEP_REFERENCE_H
-#define BZ_TOOLS_LAB_LOCKSTEP_REFERENCE_H
+#pragma once
 
 #include "sim/variant/variant.h"
 #include "tools/lab/lockstep/partner.h"
@@ -17,5 +16,3 @@ bool bz_reference_choose(struct bz_reference *reference, const struct bz_python 
 
 /* True if the primitives are those of Twisted. */
 bool bz_reference_is_twisted(const struct bz_reference *reference);
-
-#endif

@@ -1,6 +1,5 @@
 /* The C side of a lock-step: draws programs, runs them, and writes down every step. */
-#ifndef BZ_TOOLS_LAB_LOCKSTEP_SIDE_H
-#define BZ_TOOLS_LAB_LOCKSTEP_SIDE_H
+#pragma once
 
 #include "scenarios/program/script.h"
 #include "sim/judge/judge.h"
@@ -35,5 +34,3 @@ struct bz_verb_counts {
     uint64_t counts[BZ_VERB_COUNT][BZ_SCRIPT_PRIMITIVES];
 };
 const struct bz_verb_counts *bz_side_verbs(const struct bz_side *side);
-
-#endif
