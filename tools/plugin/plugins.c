@@ -190,40 +190,34 @@ static bool version_fits(uint32_t version, uint32_t own, char *error, size_t err
                version, own);
 }
 
+/* `parts`: the three structs whose sizes were compiled into the plug-in and into this program. */
+static bool sizes_fit(const char *parts, const uint32_t there[3], const size_t here[3], char *error,
+                      size_t error_bytes) {
+    return (there[0] == here[0] && there[1] == here[1] && there[2] == here[2]) ||
+           bz_fail(error, error_bytes,
+                   "its headers are not those of this program (%s have %u, %u and %u bytes there, "
+                   "%zu, %zu and %zu here); compile it again",
+                   parts, there[0], there[1], there[2], here[0], here[1], here[2]);
+}
+
 static bool variants_fit(const struct bz_plugin *table, char *error, size_t error_bytes) {
-    if (!version_fits(table->version, BZ_VARIANT_VERSION, error, error_bytes)) {
-        return false;
-    }
-    if (table->variant_bytes != sizeof(struct bz_variant) ||
-        table->future_bytes != sizeof(struct bz_future) ||
-        table->timer_bytes != sizeof(struct bz_timer)) {
-        return bz_fail(
-            error, error_bytes,
-            "its headers are not those of this program (a variant, a future and a timer have "
-            "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
-            table->variant_bytes, table->future_bytes, table->timer_bytes,
-            sizeof(struct bz_variant), sizeof(struct bz_future), sizeof(struct bz_timer));
-    }
-    return (table->variants != NULL && table->variants[0] != NULL) ||
-           bz_fail(error, error_bytes, "it has no variants");
+    const uint32_t there[] = {table->variant_bytes, table->future_bytes, table->timer_bytes};
+    const size_t here[] = {sizeof(struct bz_variant), sizeof(struct bz_future),
+                           sizeof(struct bz_timer)};
+    return version_fits(table->version, BZ_VARIANT_VERSION, error, error_bytes) &&
+           sizes_fit("a variant, a future and a timer", there, here, error, error_bytes) &&
+           ((table->variants != NULL && table->variants[0] != NULL) ||
+            bz_fail(error, error_bytes, "it has no variants"));
 }
 
 static bool scenarios_fit(const struct bz_scenario_plugin *table, char *error, size_t error_bytes) {
-    if (!version_fits(table->version, BZ_SCENARIO_VERSION, error, error_bytes)) {
-        return false;
-    }
-    if (table->scenario_bytes != sizeof(struct bz_scenario) ||
-        table->args_bytes != sizeof(struct bz_scenario_args) ||
-        table->world_bytes != sizeof(struct bz_world)) {
-        return bz_fail(
-            error, error_bytes,
-            "its headers are not those of this program (a scenario, its arguments and a world have "
-            "%u, %u and %u bytes there, %zu, %zu and %zu here); compile it again",
-            table->scenario_bytes, table->args_bytes, table->world_bytes,
-            sizeof(struct bz_scenario), sizeof(struct bz_scenario_args), sizeof(struct bz_world));
-    }
-    return (table->scenarios != NULL && table->scenarios[0] != NULL) ||
-           bz_fail(error, error_bytes, "it has no scenarios");
+    const uint32_t there[] = {table->scenario_bytes, table->args_bytes, table->world_bytes};
+    const size_t here[] = {sizeof(struct bz_scenario), sizeof(struct bz_scenario_args),
+                           sizeof(struct bz_world)};
+    return version_fits(table->version, BZ_SCENARIO_VERSION, error, error_bytes) &&
+           sizes_fit("a scenario, its arguments and a world", there, here, error, error_bytes) &&
+           ((table->scenarios != NULL && table->scenarios[0] != NULL) ||
+            bz_fail(error, error_bytes, "it has no scenarios"));
 }
 
 /* --- the catalog ------------------------------------------------------------------------------ */
