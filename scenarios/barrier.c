@@ -5,9 +5,10 @@
  * waits: one that was filling leaves a place to be filled again, one whose round is complete does
  * not. The breaker, if there is one, aborts the barrier and later resets it, or only resets it.
  *
- * In the end fewer are left than a round takes. When nothing else is ready, a host sends as many
- * extras as are missing. The host is a timer, so that no task can cancel it. It gives up after some
- * visits in a row that moved no task; then the oracle deadlock objects. */
+ * In the end fewer are left than a round takes. When nothing else is ready, or only what polls at
+ * the barrier, a host sends as many extras as are missing. The host is a timer, so that no task can
+ * cancel it. It gives up after some visits in a row that moved no task; then the oracle deadlock
+ * objects. */
 #include "primitives/runtime/driver.h"
 #include "primitives/runtime/timer.h"
 #include "scenarios/scenario_support.h"
@@ -138,7 +139,8 @@ static bool serve(struct barrier *state) {
         waiting += bz_world_is_suspended_in(world, state->guests[index], BZ_OP_WAIT);
     }
     bool has_moved = left < state->left || state->returns != state->returns_seen;
-    state->visits_in_vain = has_moved ? 0 : state->visits_in_vain + 1;
+    bool polls = bz_driver_ready_count(world->loop) > 0; /* they may go on when they run */
+    state->visits_in_vain = has_moved || polls ? 0 : state->visits_in_vain + 1;
     if (left == 0 || state->visits_in_vain == VISITS_IN_VAIN) {
         return false;
     }
@@ -158,7 +160,8 @@ static bool serve(struct barrier *state) {
 static void host_visits(struct bz_timer *timer) {
     struct barrier *state = bz_container_of(timer, struct barrier, host);
     struct bz_loop *loop = state->scene.world->loop;
-    if (bz_driver_ready_count(loop) > 0 || serve(state)) {
+    bool is_busy = bz_driver_ready_count(loop) > 0 && bz_world_only_polls(state->scene.world) == 0;
+    if (is_busy || serve(state)) {
         bz_timer_arm(timer, bz_loop_now_ns(loop) + HOST_INTERVAL_NS);
     }
 }

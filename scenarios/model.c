@@ -7,8 +7,9 @@
  * calls is checked against the model alone (sim/model/history.h).
  *
  * A task may wait rightly forever, as in a wait for an event that is never set. So a timer fires
- * when nothing can run. If the model agrees that all who wait must wait, one task that holds
- * something gives it back, or one that waits is cancelled, and so on until all have ended.
+ * when nothing can run, except tasks that poll inside an operation, and that must wait. If the
+ * model agrees that all who wait must wait, one task that holds something gives it back, or one
+ * that waits is cancelled, and so on until all have ended.
  *
  * With `extras=1`, tasks also call what the model marks as extra, continue after a call that was
  * cancelled, and release what no task holds. A variant that claims BZ_CLAIM_REFUSES_MISUSE must
@@ -80,6 +81,9 @@ struct scene {
     struct bz_timer closer;
     uint32_t client_count;
     enum bz_primitive primitive;
+    bool is_asked; /* since the history changed, if all that wait must: */
+    bool all_wait;
+    bool closes_polls;               /* the closer was armed while tasks polled */
     int64_t fresh;                   /* arguments given out so far */
     int64_t room;                    /* items that may be put besides those that are there */
     uint64_t noted_ns;               /* the time that the history knows */
@@ -98,6 +102,7 @@ static void report(struct scene *scene, enum bz_history_result result) {
     static const char *const oracles[] = {[BZ_HISTORY_UNEXPLAINED] = "linearizability",
                                           [BZ_HISTORY_OUT_OF_LINE] = "fifo",
                                           [BZ_HISTORY_LOST_WAKEUP] = "lost-wakeup"};
+    scene->is_asked = false;
     if (__builtin_expect(result == BZ_HISTORY_EXPLAINED, 1)) {
         return;
     }
@@ -124,6 +129,7 @@ static void note_requests(struct scene *scene, bool is_call) {
             client->is_requested = !is_call;
             if (is_call) {
                 bz_history_request(scene->history, number);
+                scene->is_asked = false;
             } else {
                 report(scene, bz_history_cancel(scene->history, number));
             }
@@ -455,12 +461,27 @@ static void judge_idle(void *instance, uint64_t until_ns) {
     report(scene, bz_history_idle(scene->history, until_ns - scene->noted_ns));
 }
 
+/* Where tasks poll, none of them is accused: it may go on when it runs. The answer is kept, because
+ * the question changes the memory of the history, and nothing may change while tasks poll. */
+static bool must_wait(void *instance) {
+    struct scene *scene = instance;
+    if (!scene->is_asked) {
+        scene->is_asked = true;
+        scene->all_wait = bz_history_must_wait(scene->history);
+    }
+    return scene->closes_polls = scene->all_wait;
+}
+
 static void close_at_rest(struct bz_timer *timer) {
     struct scene *scene = bz_container_of(timer, struct scene, closer);
-    judge_rest(scene);
-    if (bz_history_finding(scene->history)->result == BZ_HISTORY_EXPLAINED) {
+    if (!scene->closes_polls) {
+        judge_rest(scene);
+    }
+    if (scene->closes_polls ? must_wait(scene)
+                            : bz_history_finding(scene->history)->result == BZ_HISTORY_EXPLAINED) {
         end_one(scene);
     }
+    scene->closes_polls = false;
 }
 
 /* --- setting up ------------------------------------------------------------------------------- */
@@ -536,13 +557,14 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
         scene->words[op] = (uint8_t)word_of(scene->modelled.model.ops[op].name);
     }
     if (!bz_scene_is_set_up(
-            world, !is_modelled
-                       ? BZ_INVALID_ARGUMENT
-                       : bz_sut_opaque_init(
-                             &scene->sut, world, args->primitive, scene->modelled.model.name,
-                             scene->modelled.init, parameters,
-                             &(struct bz_introspection){
-                                 .instance = scene, .at_rest = judge_rest, .idle = judge_idle}))) {
+            world, !is_modelled ? BZ_INVALID_ARGUMENT
+                                : bz_sut_opaque_init(
+                                      &scene->sut, world, args->primitive,
+                                      scene->modelled.model.name, scene->modelled.init, parameters,
+                                      &(struct bz_introspection){.instance = scene,
+                                                                 .at_rest = judge_rest,
+                                                                 .idle = judge_idle,
+                                                                 .must_wait = must_wait}))) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);

@@ -352,9 +352,10 @@ void bz_judge_notify_end(struct bz_judged_condition *condition, struct bz_judged
 }
 
 /* --- barrier ---------------------------------------------------------------------------------- */
-/* A task that is cancelled before a wake-up belongs to no round. One that is cancelled later may
- * belong to one, which cannot be seen from outside, so it is counted. The same goes for tasks
- * inside a barrier that was broken or reset, unless BZ_CLAIM_BREAKS_ALL says which of them fail. */
+/* A task that is cancelled before a wake-up belongs to no round. One that is cancelled later, or
+ * while it polls, may belong to one, which cannot be seen from outside, so it is counted. The same
+ * goes for tasks inside a barrier that was broken or reset, unless BZ_CLAIM_BREAKS_ALL says which
+ * of them fail. */
 
 static bool breaks_all(const struct bz_judged_barrier *barrier) {
     uint32_t claims = bz_judge_shadow_object(barrier->judge, barrier->object)->claims;
@@ -407,7 +408,7 @@ void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judg
     struct bz_judge *judge = barrier->judge;
     bz_judge_settle(judge);
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
-    bool was_woken = task->await == BZ_AWAIT_WOKEN ||
+    bool was_woken = task->await == BZ_AWAIT_WOKEN || task->wait != BZ_WAIT_FUTURE ||
                      task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
     bool is_certain = breaks_all(barrier);
     bool was_broken = task->was_settled;

@@ -33,6 +33,8 @@ struct bz_introspection {
     /* Nothing can run until then: see bz_judge_idle(). Calls bz_judge_violate() if a waiter should
      * be woken earlier. Likewise. */
     void (*idle)(void *instance, uint64_t until_ns);
+    /* True if none that waits or polls could go on. Likewise. */
+    bool (*must_wait)(void *instance);
 };
 
 /* --- permits: lock, semaphore, bounded semaphore, one key of a pool --------------------------- */

@@ -456,19 +456,15 @@ static uint64_t idle_in(struct bz_history *history, const uint64_t *row, uint64_
     return idle;
 }
 
-/* True if a task waits that need not, so much later, if nothing happens meanwhile. */
-static enum bz_history_result rest(struct bz_history *history, uint64_t elapsed_ns,
-                                   const char *meanwhile) {
+/* Tasks that wait and need not, so much later, if nothing happens meanwhile; 0: all must, or there
+ * are too many configurations. *in_all: need not in any of them. */
+static uint64_t idle_at_rest(struct bz_history *history, uint64_t elapsed_ns, uint64_t *in_all) {
     uint64_t waiting = history->pending & ~history->requested;
-    uint64_t in_all = waiting;
     uint64_t in_first = 0;
-    if (history->finding.result != BZ_HISTORY_EXPLAINED) {
-        return history->finding.result;
-    }
+    *in_all = waiting;
     bz_effects_at_rest(history, waiting, elapsed_ns);
     if (history->is_full || history->cannot_undo) {
-        say_unable(history, 0);
-        return history->finding.result;
+        return 0;
     }
     for (uint32_t index = 0; index < history->reached.count; index++) {
         const uint64_t *row = bz_configurations_row(&history->reached, index);
@@ -477,14 +473,34 @@ static enum bz_history_result rest(struct bz_history *history, uint64_t elapsed_
         }
         uint64_t idle = idle_in(history, row, waiting);
         if (idle == 0) {
-            return BZ_HISTORY_EXPLAINED;
+            return 0;
         }
         in_first = in_first == 0 ? idle : in_first;
-        in_all &= idle;
+        *in_all &= idle;
     }
-    uint64_t named = in_all != 0 ? in_all : in_first;
-    bz_history_say_waits(history, (uint32_t)__builtin_ctzll(named), meanwhile, in_all != 0);
+    return in_first;
+}
+
+static enum bz_history_result rest(struct bz_history *history, uint64_t elapsed_ns,
+                                   const char *meanwhile) {
+    uint64_t in_all;
+    if (history->finding.result != BZ_HISTORY_EXPLAINED) {
+        return history->finding.result;
+    }
+    uint64_t idle = idle_at_rest(history, elapsed_ns, &in_all);
+    if (history->is_full || history->cannot_undo) {
+        say_unable(history, 0);
+    } else if (idle != 0) {
+        uint64_t named = in_all != 0 ? in_all : idle;
+        bz_history_say_waits(history, (uint32_t)__builtin_ctzll(named), meanwhile, in_all != 0);
+    }
     return history->finding.result;
+}
+
+bool bz_history_must_wait(struct bz_history *history) {
+    uint64_t in_all;
+    return history->finding.result == BZ_HISTORY_EXPLAINED &&
+           idle_at_rest(history, history->model->settles_ns, &in_all) == 0;
 }
 
 enum bz_history_result bz_history_rest(struct bz_history *history) {

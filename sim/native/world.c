@@ -371,12 +371,25 @@ static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) 
            bz_timer_arm_now(native->rest_timer);
 }
 
+/* The program is at rest but for tasks that poll, and none of these can go on. */
+static __attribute__((noinline)) void rest_among_polls(struct bz_native *native) {
+    uint32_t object = bz_world_only_polls(&native->world);
+    const struct bz_introspection *look = &native->world.judge->shadow.objects[object].look;
+    if (object != 0 && !native->rest_timer->handle.is_ready && look->must_wait != NULL &&
+        look->must_wait(look->instance)) {
+        (void)goes_on_at_rest(native);
+    }
+}
+
 /* The events that may come before a ready handle: a cancel from outside, a timer, the end. False:
  * the end, or a cancel that was a step of its own. */
 static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
     if (bz_judge_cancel_is_due(native->world.judge) && inject(native)) {
         return false;
+    }
+    if (native->rest_timer != NULL) {
+        rest_among_polls(native);
     }
     if (loop->heap_count > 0) {
         uint64_t was_ns = loop->now_ns;
@@ -414,6 +427,9 @@ static bool queue_due_timers(struct bz_native *native, uint64_t was_ns) {
 static bool begin_turn(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
     uint64_t was_ns = loop->now_ns;
+    if (native->rest_timer != NULL) {
+        rest_among_polls(native);
+    }
     bool is_idle = loop->ready_count == 0;
     if (!is_idle) {
         jump_clock(native);

@@ -175,9 +175,14 @@ bool bz_world_has_waited(const struct bz_world *world);
 /* bz_sleep() of the running task. The oracle `timer` judges when it ends. */
 enum bz_status bz_world_sleep(const struct bz_world *world, uint64_t delay_ns) BZ_MUST_USE;
 
+/* 0: nothing can run, or a task that does not poll inside an operation. Else the object of one that
+ * polls: nothing else comes from the program before a poll succeeds, or a timer fires. O(tasks). */
+uint32_t bz_world_only_polls(const struct bz_world *world);
+
 /* A timer of the program's own that fires whenever nothing else can run, now or later, and tasks of
  * the program have not ended, unless each of these waits on (bz_world_waits_on()). It may cancel a
- * task that is meant to wait forever. In the set-up. A `fire` of NULL ends that. */
+ * task that is meant to wait forever. In the set-up. A `fire` of NULL ends that. It also fires if
+ * only tasks that poll inside an operation can run, and all must wait (struct bz_introspection). */
 void bz_world_fire_at_rest(struct bz_world *world, struct bz_timer *timer);
 
 /* Said in the set-up: these tasks are interchangeable, so a search may take two states for one that

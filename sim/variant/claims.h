@@ -132,8 +132,8 @@ struct bz_permit_view {
 /* Queue: the same for put and try_put. */
 #define BZ_CLAIM_SINGLE_PRODUCER 0x20000u
 
-/* Condition: a waiver, not a promise. A notified waiter sleeps on in the line of the lock, and a
- * release of the lock wakes it (wait morphing). */
+/* Condition: a waiver, not a promise. Nobody sees when a waiter is notified: it sleeps on in the
+ * line of the lock, and a release of the lock wakes it (wait morphing), or it yields and looks. */
 #define BZ_CLAIM_WAIT_MORPHING 0x40000u
 
 /* All of the above; a plug-in with another bit is refused. */

@@ -346,29 +346,51 @@ Test(barrier_round, begins_anew_after_a_reset) {
     end_violated(&teller, "barrier-round", "a passed 'gate' with only 1 of 2 parties there");
 }
 
-/* Two pass with the same index while two others poll. Then these leave. The third one to pass is
- * alone in its round, but its index is new. */
+/* Two pass with the same index while others wait. Then these leave. The third one to pass is alone
+ * in its round, but its index is new. (One is cancelled from the beginning, so nobody has to be
+ * woken.) */
 Test(barrier_round, fires_at_who_is_alone_when_others_have_left) {
+    static const char *const joins[] = {"+d", "+a cancel-d", "+b"};
+    static const char *const leaves[] = {"+d!", "yield +a!", "yield +b!"};
     struct bz_judged_barrier barrier;
-    struct bz_judged_pass waits[2];
+    struct bz_judged_pass waits[3];
     struct teller teller;
     begin(&teller, &plain, 0, 1, false);
     bz_judge_add_barrier(teller.judge, &barrier, "gate", 2, 0, NULL);
-    for (int task = 0; task < 2; task++) {
-        tell(&teller, task == 0 ? "+a" : "+b");
+    for (int task = 0; task < 3; task++) {
+        tell(&teller, joins[task]);
         waits[task] = bz_judge_barrier_wait_begin(&barrier);
-        tell(&teller, "yield");
+        tell(&teller, "wait");
     }
     tell(&teller, "+c");
     bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 0, BZ_OK);
     bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 0, BZ_OK);
-    tell(&teller, "mark-a mark-b yield");
-    for (int task = 0; task < 2; task++) {
-        tell(&teller, task == 0 ? "+a!" : "yield +b!");
+    tell(&teller, "cancel-a cancel-b yield");
+    for (int task = 0; task < 3; task++) {
+        tell(&teller, leaves[task]);
         bz_judge_barrier_wait_end(&barrier, waits[task], 0, BZ_CANCELLED);
     }
     bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 1, BZ_OK);
     end_violated(&teller, "barrier-round", "b passed 'gate' with only 1 of 2 parties there");
+}
+
+/* One polls, and is cancelled when its round is complete, which nobody has seen. */
+Test(barrier_round, is_silent_about_a_cancelled_task_that_polls) {
+    struct bz_judged_barrier barrier;
+    struct teller teller;
+    begin(&teller, &plain, 0, 1, false);
+    bz_judge_add_barrier(teller.judge, &barrier, "gate", 2, 0, NULL);
+    for (int round = 0; round < 2; round++) {
+        tell(&teller, "+a");
+        struct bz_judged_pass wait = bz_judge_barrier_wait_begin(&barrier);
+        tell(&teller, "yield +b");
+        bz_judge_barrier_wait_end(&barrier, bz_judge_barrier_wait_begin(&barrier), 1, BZ_OK);
+        tell(&teller, round == 0 ? "mark-a yield +a!" : "yield +a");
+        bz_judge_barrier_wait_end(&barrier, wait, 0, round == 0 ? BZ_CANCELLED : BZ_OK);
+        tell(&teller, "yield");
+    }
+    tell(&teller, "+a");
+    end_silently(&teller);
 }
 
 /* --- queues ----------------------------------------------------------------------------------- */
