@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#define PUT_OF_QUEUE 1u
+
 static enum bz_status own_init(const struct bz_sut_opaque *sut, const int64_t *parameters) {
     const struct bz_modelled_ops *ops = sut->ops;
     return ops->init(sut->instance, sut->world->loop, parameters);
@@ -32,7 +34,7 @@ static const struct bz_modelled *strictest(enum bz_primitive primitive) {
 static uint32_t single_claim(enum bz_primitive primitive, uint32_t op) {
     bool is_queue = primitive == BZ_PRIMITIVE_QUEUE; /* get, put; wait */
     return op == 0 && (is_queue || primitive == BZ_PRIMITIVE_EVENT) ? BZ_CLAIM_SINGLE_CONSUMER
-           : op == 1 && is_queue                                    ? BZ_CLAIM_SINGLE_PRODUCER
+           : op == PUT_OF_QUEUE && is_queue                         ? BZ_CLAIM_SINGLE_PRODUCER
                                                                     : 0;
 }
 
@@ -55,6 +57,9 @@ bool bz_modelled_init(struct bz_modelled *modelled, const struct bz_variant *var
            sizeof *modelled);
     BZ_CHECK(modelled->model.op_count <= BZ_MODELLED_OPS_MAX);
     memcpy(ops, modelled->model.ops, modelled->model.op_count * sizeof ops[0]);
+    if (primitive == BZ_PRIMITIVE_QUEUE && !is_rendezvous && (claims & BZ_CLAIM_MAY_DELIVER) != 0) {
+        ops[PUT_OF_QUEUE].cancel = BZ_MODEL_CANCEL_MAY_DO_ALL;
+    }
     for (uint32_t index = 0; index < modelled->model.op_count; index++) {
         ops[index].line = is_in_line ? ops[index].line : 0;
         ops[index].begins_in_order &= is_in_line;

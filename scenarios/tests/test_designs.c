@@ -442,6 +442,23 @@ Test(designs, a_rendezvous) {
     }
 }
 
+/* A cancelled put may have delivered its item, as in Kotlin. */
+Test(designs, a_bounded_queue_of_late_puts) {
+    static const struct bz_variant *const faulty[] = {
+        &design_prompt_doubling, &design_prompt_losing, &design_prompt_leaking};
+    struct bz_variant unwaived = design_prompt;
+    unwaived.claims &= ~BZ_CLAIM_MAY_DELIVER;
+    expect_queue_silence(&design_prompt);
+    expect_queue_proof(&design_prompt);
+    for (size_t index = 0; index < sizeof faulty / sizeof faulty[0]; index++) {
+        expect_finding(faulty[index], "queue", BZ_PRIMITIVE_QUEUE);
+        expect_finding(faulty[index], "program", BZ_PRIMITIVE_QUEUE);
+        expect_finding(faulty[index], "model", BZ_PRIMITIVE_QUEUE);
+    }
+    expect_finding(&unwaived, "queue", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&unwaived, "model", BZ_PRIMITIVE_QUEUE);
+}
+
 /* A wait at a condition was cancelled, and waits for the lock, where no further cancel reaches it.
  */
 Test(designs, a_cancel_before_one_that_waits) {

@@ -136,14 +136,18 @@ uint32_t bz_judge_put_begin(struct bz_judged_queue *queue, int64_t priority) {
 }
 
 /* A put at a rendezvous had been woken, or its item taken, and is cancelled: its get may have the
- * item. Without a cancel it knows whether that is so. */
+ * item. Without a cancel it knows whether that is so. With BZ_CLAIM_MAY_DELIVER, any put that is
+ * cancelled: a get may take the item until the put has left. */
 static bool is_too_late(const struct bz_judged_queue *queue, uint32_t value,
                         enum bz_status status) {
     const struct bz_judge *judge = queue->judge;
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool is_cancelled = status == BZ_CANCELLED || (status == BZ_TIMED_OUT && task->op_requests > 0);
     bool is_taken = task->was_granted || queue->ledger[value].state == BZ_ITEM_GOT;
-    return queue->is_rendezvous && is_cancelled && judge->call.kind == 0 && is_taken;
+    bool may_be = queue->is_rendezvous
+                      ? is_taken
+                      : (bz_queue_slots(queue)->claims & BZ_CLAIM_MAY_DELIVER) != 0;
+    return is_cancelled && judge->call.kind == 0 && may_be;
 }
 
 static void put_failed(struct bz_judged_queue *queue, uint32_t value, enum bz_status status,
@@ -153,7 +157,15 @@ static void put_failed(struct bz_judged_queue *queue, uint32_t value, enum bz_st
     if (!is_late) {
         moment(queue, BZ_MOMENT_PUT_FAILED, value, status);
     }
-    item->state = was_got ? BZ_ITEM_GOT : is_late ? BZ_ITEM_EITHER : BZ_ITEM_REFUSED;
+    item->state = was_got                ? BZ_ITEM_GOT
+                  : !is_late             ? BZ_ITEM_REFUSED
+                  : queue->is_rendezvous ? BZ_ITEM_EITHER
+                                         : BZ_ITEM_MAYBE;
+    if (item->state == BZ_ITEM_MAYBE) {
+        struct bz_shadow_object *slots = bz_shadow_mark_dirty(&queue->judge->shadow, queue->slots);
+        slots->maybe++;
+        slots->holders++;
+    }
     ask(queue, was_got ? -1 : 0);
     offer(queue, was_got ? 0 : -1);
     moment(queue, BZ_MOMENT_NO_EFFECT, BZ_OP_PUT, status);
@@ -209,13 +221,14 @@ static bool take(struct bz_judged_queue *queue, uint64_t value) {
     if (state != BZ_ITEM_IN && !is_offered) {
         bring_item(queue); /* its put has not returned, or it was dropped */
     }
-    queue->unfinished += is_offered;
+    queue->unfinished += is_offered || state == BZ_ITEM_MAYBE;
     return !is_offered;
 }
 
 void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_status status) {
     bool is_item = status == BZ_OK && bz_queue_may_give(queue, value);
-    bool is_counted = is_item && queue->ledger[value].state == BZ_ITEM_IN;
+    bool is_maybe = is_item && queue->ledger[value].state == BZ_ITEM_MAYBE;
+    bool is_counted = is_item && (is_maybe || queue->ledger[value].state == BZ_ITEM_IN);
     bool is_met = is_item && take(queue, value);
     bz_judge_call_end_or(queue->judge, queue->items, BZ_OP_GET, status, excuses(queue, BZ_OP_GET));
     if (status != BZ_OK) {
@@ -235,6 +248,7 @@ void bz_judge_get_end(struct bz_judged_queue *queue, uint64_t value, enum bz_sta
     queue->ledger[value].consumer = queue->judge->shadow.running;
     if (is_counted) {
         bring_slot(queue);
+        bz_judge_shadow_object(queue->judge, queue->slots)->maybe -= is_maybe;
     }
     ask(queue, is_met ? -1 : 0);
     moment(queue, BZ_MOMENT_SIZED, 0, status);

@@ -136,8 +136,12 @@ struct bz_permit_view {
  * line of the lock, and a release of the lock wakes it (wait morphing), or it yields and looks. */
 #define BZ_CLAIM_WAIT_MORPHING 0x40000u
 
+/* Queue with a bound: a waiver, not a promise. A put that is cancelled while it waits may have
+ * delivered its item all the same, as at a rendezvous. */
+#define BZ_CLAIM_MAY_DELIVER 0x80000u
+
 /* All of the above; a plug-in with another bit is refused. */
-#define BZ_CLAIMS_ALL 0x7ffffu
+#define BZ_CLAIMS_ALL 0xfffffu
 
 BZ_END_DECLS
 

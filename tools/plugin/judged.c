@@ -40,6 +40,7 @@ static const struct {
     {ROW(SINGLE_CONSUMER), BIT(EVENT) | BIT(QUEUE), 0, 0},
     {ROW(SINGLE_PRODUCER), BIT(QUEUE), 0, 0},
     {ROW(WAIT_MORPHING), UNCOUNTED, 0, 0},
+    {ROW(MAY_DELIVER), BIT(QUEUE), 0, 0},
 };
 static_assert(sizeof effects / sizeof effects[0] == __builtin_popcount(BZ_CLAIMS_ALL),
               "every claim has a row");
@@ -71,7 +72,7 @@ const char bz_plugin_note[] =
 #define WAIVERS                                                                                    \
     (BZ_CLAIM_UNORDERED_ITEMS | BZ_CLAIM_UNORDERED_TIES | BZ_CLAIM_MAY_FAIL |                      \
      BZ_CLAIM_OWN_DEADLINES | BZ_CLAIM_UNFAIR | BZ_CLAIM_SINGLE_CONSUMER |                         \
-     BZ_CLAIM_SINGLE_PRODUCER | BZ_CLAIM_WAIT_MORPHING)
+     BZ_CLAIM_SINGLE_PRODUCER | BZ_CLAIM_WAIT_MORPHING | BZ_CLAIM_MAY_DELIVER)
 
 bool bz_plugin_next_trial(const struct bz_variant *variant, enum bz_primitive primitive,
                           size_t *next, struct bz_variant *tried, char *text, size_t text_bytes) {

@@ -35,6 +35,10 @@ extern const struct bz_variant design_chain, design_linked_chain, design_ticket,
     design_inplace, design_inplace_cancelled, design_inplace_late, design_inplace_walking,
     design_inplace_storing, design_inplace_closing, design_rechecks, design_rechecks_faulty;
 
+/* prompt.c */
+extern const struct bz_variant design_prompt, design_prompt_doubling, design_prompt_losing,
+    design_prompt_leaking;
+
 /* spinning.c */
 extern const struct bz_variant design_spinning, design_spinning_blind, design_spinning_losing;
 

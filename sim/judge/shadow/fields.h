@@ -96,6 +96,8 @@ OBJECT(uint64_t, permits, , CALLS OBJECTS, ALWAYS, DATA)
 /* permits at the start, parties, most items; BZ_SIZE_MODELLED */
 OBJECT(uint64_t, size, , SETUP, ALWAYS, DATA)
 OBJECT(uint64_t, holders, , CALLS OBJECTS, ALWAYS, DATA)
+/* slots: of the holders, those of items whose put was cancelled, which may be in or not */
+OBJECT(uint64_t, maybe, , OBJECTS, ALWAYS, DATA)
 OBJECT(uint32_t, quorum, , SETUP, ALWAYS, DATA) /* barrier: this many live tasks open it; else 0 */
 OBJECT(bool, is_counted, , SETUP, ALWAYS, DATA) /* a wait that returns BZ_OK raises the holders */
 OBJECT(bool, is_strict, , SETUP, ALWAYS, DATA) /* newcomers pass no waiter, not even a woken task */

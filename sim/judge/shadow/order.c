@@ -80,11 +80,14 @@ static __attribute__((noinline, cold)) uint32_t count_woken(const struct bz_shad
 static inline uint64_t may_have(const struct bz_shadow *shadow,
                                 const struct bz_shadow_object *object) {
     bool is_half = object->kind == BZ_OBJECT_ITEMS || object->kind == BZ_OBJECT_SLOTS;
-    if (!is_half || (object->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0) {
+    if (!is_half) {
         return object->permits;
     }
     const struct bz_shadow_object *other = &shadow->objects[object->partner];
-    return object->permits + other->woken + other->cancelled + other->polling;
+    uint64_t permits = object->permits + object->maybe + other->maybe;
+    return (object->claims & BZ_CLAIM_TAKES_AT_RETURN) != 0
+               ? permits
+               : permits + other->woken + other->cancelled + other->polling;
 }
 
 /* A task returns with a permit, and no permit is left for earlier arrivals that were woken: it took

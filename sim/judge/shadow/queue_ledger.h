@@ -13,6 +13,7 @@ enum bz_item_state {
     /* its put at a rendezvous was cancelled too late, or in time; or its put had been woken, and an
      * immediate shutdown dropped it, or did not */
     BZ_ITEM_EITHER = 5,
+    BZ_ITEM_MAYBE = 6, /* its put was cancelled: it is in and has a slot, or neither */
 };
 
 struct bz_judged_item {
@@ -52,5 +53,5 @@ static inline bool bz_queue_may_give(const struct bz_judged_queue *queue, uint64
     }
     uint8_t state = queue->ledger[value].state;
     return state == BZ_ITEM_PUTTING || state == BZ_ITEM_IN || state == BZ_ITEM_EITHER ||
-           (state == BZ_ITEM_DROPPED && !bz_queue_is_exact(queue));
+           state == BZ_ITEM_MAYBE || (state == BZ_ITEM_DROPPED && !bz_queue_is_exact(queue));
 }

@@ -42,6 +42,7 @@ class Claim(enum.IntFlag):
     SINGLE_CONSUMER = 0x10000  # event, queue: one task at a time waits, or gets
     SINGLE_PRODUCER = 0x20000  # queue: one task at a time puts
     WAIT_MORPHING = 0x40000    # a waiver: a notified waiter sleeps on in the line of the lock
+    MAY_DELIVER = 0x80000      # a waiver: a cancelled put may have delivered its item
 
 
 STOCK = Claim.MAY_FAIL | Claim.UNAIDED

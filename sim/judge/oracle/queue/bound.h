@@ -32,7 +32,7 @@ static inline bool bound_is_exceeded(const struct bz_judge *judge,
     bool is_exact = bz_claims(slots, BZ_CLAIM_TAKES_AT_RETURN) && !is_meeting;
     uint32_t in_hand = is_exact || is_meeting ? 0 : items->woken;
     in_hand += is_exact || judge->shadow.inside == 0 ? 0 : items->polling;
-    return slots->holders > slots->permits + in_hand;
+    return slots->holders > slots->permits + slots->maybe + in_hand;
 }
 
 static inline void bound_judges(struct bz_judge *judge, const struct bz_moment *moment) {

@@ -10,7 +10,8 @@
 static inline int64_t item_once_surplus(const struct bz_judged_queue *queue) {
     int64_t size = (int64_t)queue->size(queue->instance);
     int64_t least = (int64_t)bz_queue_expected_size(queue);
-    int64_t most = least + (bz_queue_is_exact(queue) ? 0 : queue->putting);
+    int64_t most = least + (int64_t)bz_queue_slots(queue)->maybe +
+                   (bz_queue_is_exact(queue) ? 0 : queue->putting);
     return size < least ? size - least : size > most ? size - most : 0;
 }
 

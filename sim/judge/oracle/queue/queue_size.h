@@ -15,7 +15,7 @@ static inline bool queue_size_suspects(const struct bz_judge *judge,
     (void)judge;
     return moment->kind == BZ_MOMENT_SIZED && queue->size != NULL &&
            bz_claims(bz_queue_items(queue), BZ_CLAIM_TAKES_AT_RETURN) && !queue->is_closed &&
-           queue->size(queue->instance) != queue_size_due(queue);
+           queue->size(queue->instance) - queue_size_due(queue) > bz_queue_slots(queue)->maybe;
 }
 
 static inline void queue_size_judges(struct bz_judge *judge, const struct bz_moment *moment) {
