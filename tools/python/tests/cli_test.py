@@ -208,11 +208,11 @@ class Cli(support.Case):
     def test_folder(self):
         """Git ignores it, and it has no checkpoint of what has ended, began not or was refused."""
         write("test_refused.py", """
-            import buzzer, time
+            import buzzer, os
 
             @buzzer.test
             async def test_refused(sim):
-                time.sleep(1)
+                os.fork()
         """)
         _, errors = self.call("run", "test_refused.py", code=2)
         self.assertNotIn("to continue", errors)
@@ -348,6 +348,78 @@ class Cli(support.Case):
                   for name in ("plain_fault", "said_fault")]
         self.assertEqual(*tokens)
         self.assertEqual(explored("cheaper", 1)["proved_deviations"], 1)
+
+    def test_merges_states_after_a_pause(self):
+        """What was done before does not matter then; the clock, a timer and the place of another
+        task do, which the value does not say."""
+        write("tests/test_pause.py", '''
+            import asyncio
+            import buzzer
+
+            async def pause(sim, is_said, says_first=False):
+                order = []
+                async def work(number):
+                    await asyncio.sleep(0)
+                    order.append(number)
+                await asyncio.gather(*map(work, range(3)))
+                first = order[0] if says_first else None
+                order.clear()
+                await asyncio.sleep(1)
+                if is_said:
+                    sim.state(first)
+                await asyncio.gather(*map(work, range(3)))
+                assert first is None or first + order[0] < 2
+
+            @buzzer.test
+            async def test_plain(sim):
+                await pause(sim, False)
+
+            @buzzer.test
+            async def test_said(sim):
+                await pause(sim, True)
+
+            @buzzer.test
+            async def test_fault(sim):
+                await pause(sim, True, True)
+
+            @buzzer.test
+            async def test_clock(sim):
+                await asyncio.sleep(1 + sim.draw(2))
+                sim.state(0)
+                assert asyncio.get_running_loop().time() < 2
+
+            @buzzer.test
+            async def test_timer(sim):
+                task = asyncio.create_task(asyncio.sleep(2 + sim.draw(2)))
+                await asyncio.sleep(1)
+                sim.state(0)
+                await task
+                assert asyncio.get_running_loop().time() < 3
+
+            @buzzer.test
+            async def test_place(sim):
+                event = asyncio.Event()
+                async def other():
+                    if sim.draw(2):
+                        await event.wait()
+                        assert False
+                    await event.wait()
+                task = asyncio.create_task(other())
+                await asyncio.sleep(1)
+                sim.state(0)
+                event.set()
+                await task
+            ''')
+
+        def explored(name, code):
+            output, _ = self.call("explore", f"tests/test_pause.py::test_{name}", "--max-delays",
+                                  "2", "--max-cancels", "0", "--json", code=code)
+            return json.loads(output)
+        plain, said = explored("plain", 0), explored("said", 0)
+        self.assertTrue(plain["complete"] and said["complete"])
+        self.assertLess(said["transitions"], plain["transitions"] * 2 // 3)
+        for name in ("fault", "clock", "timer", "place"):
+            self.assertEqual(explored(name, 1)["violations"][0]["oracle"], "assertion")
 
     def test_explores_no_further(self):
         """It keeps state from run to run; it leaves the simulation; it ends the process."""
