@@ -151,6 +151,23 @@ static const struct bz_program *enter(struct bz_campaigning *campaign, const str
     return program;
 }
 
+bool bz_chunk_measures(const struct bz_campaigning *campaign) {
+    return bz_scenario_is_of_suite(campaign->program.scenario) && campaign->jobs == 1 &&
+           campaign->program.profile.steps == 0;
+}
+
+static bool is_repeated(const struct bz_campaigning *campaign, uint64_t index) {
+    return campaign->config->repeats_all ||
+           (bz_scenario_is_of_suite(campaign->program.scenario) ? index < BZ_SUITE_REPEATS
+                                                                : bz_determinism_is_due(index));
+}
+
+/* True if the campaign is over after so many runs, unless there are choices. */
+static bool is_last_of_one(const struct bz_campaigning *campaign, uint64_t runs) {
+    return bz_scenario_is_of_suite(campaign->program.scenario) && runs == BZ_SUITE_REPEATS &&
+           !campaign->config->keep_going && !campaign->config->repeats_all;
+}
+
 /* False: the product ends without this run. */
 static bool make_run(struct bz_campaigning *campaign, struct bz_world *world,
                      const struct bz_batch *batch, struct bz_product *product, uint64_t index) {
@@ -160,7 +177,7 @@ static bool make_run(struct bz_campaigning *campaign, struct bz_world *world,
     enum bz_run_end end = bz_program_run(program, world, seed);
     /* a run without an end counts only its steps */
     product->is_unfinished = end == BZ_RUN_GIVEN_UP || end == BZ_RUN_NO_RESOURCE;
-    if (!product->is_unfinished && (config->repeats_all || bz_determinism_is_due(index))) {
+    if (!product->is_unfinished && is_repeated(campaign, index)) {
         bz_determinism_judge(program, world, &campaign->repeats, index, config->stop);
         end = bz_judge_verdict(world->judge);
     }
@@ -190,8 +207,10 @@ void bz_chunk_run(struct bz_campaigning *campaign, struct bz_world *world,
         }
         is_cut = bz_chunk_add_run(campaign->config, batch, product, world->judge);
         product->part.noted += bz_world_has_noted(world);
+        product->part.is_complete = is_last_of_one(campaign, batch->first + product->part.runs) &&
+                                    !bz_judge_has_choice(world->judge);
         __atomic_store_n(done, product->part.runs, __ATOMIC_RELAXED);
-        product->is_last = product->part.lack[0] != '\0' ||
+        product->is_last = product->part.lack[0] != '\0' || product->part.is_complete ||
                            (!campaign->config->keep_going && product->part.violations > 0);
     }
     bz_tally_add_stats(&product->part.stats, bz_judge_stats(world->judge), 1);
@@ -368,6 +387,7 @@ bool bz_chunk_merge(struct bz_campaigning *campaign, const struct bz_product *pr
         pass_state_on(campaign, true);
     }
     bz_tally_add(result, part);
+    result->is_complete = part->is_complete;
     if (part->lack[0] != '\0') {
         bz_chunk_lack(result, part->lack, NULL, NULL);
     }
@@ -448,7 +468,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     }
     campaign->config = config;
     bz_campaign_begin(&campaign->state);
-    if (config->from != NULL) {
+    if (config->from != NULL && config->from->result.runs > 0) {
         continue_from(&campaign->state, config->from);
     }
     campaign->next_run = config->first_run + campaign->state.result.runs;
@@ -460,7 +480,7 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     campaign->jobs = campaign->jobs > BZ_JOBS_MAX ? BZ_JOBS_MAX : campaign->jobs;
     sum_up(campaign);
     char lack[BZ_LACK_BYTES];
-    if (!bz_program_measure_or(&campaign->program, lack)) {
+    if (!bz_chunk_measures(campaign) && !bz_program_measure_or(&campaign->program, lack)) {
         note_unmeasured(campaign, lack);
     } else if (campaign->jobs == 1 && !campaign->program.contain.is_on) {
         run_alone(campaign);
@@ -472,8 +492,8 @@ bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign
     *result = campaign->state.result;
     bool is_stopped_by_finding = result->violations > 0 && !config->keep_going;
     result->is_cut_off = result->is_cut_off && result->runs < config->runs;
-    result->is_interrupted =
-        result->runs < config->runs && !is_stopped_by_finding && !result->is_cut_off;
+    result->is_interrupted = result->runs < config->runs && !is_stopped_by_finding &&
+                             !result->is_cut_off && !result->is_complete;
     munmap(campaign, sizeof *campaign);
     return result->lack[0] == '\0';
 }

@@ -6,6 +6,9 @@
  * with the number of runs. Some runs are repeated, to check that the seed alone decides them
  * (determinism.h).
  *
+ * A suite has many short campaigns: one worker measures the program itself, fewer runs are
+ * repeated, and if these offer no choice, the campaign ends, as all others are the same.
+ *
  * Several workers, and the worker of a contained program, are child processes. A run that ends its
  * process is a violation (contain.h); another process continues with the next run.
  *
@@ -27,6 +30,7 @@
 
 #define BZ_JOBS_MAX 256u
 #define BZ_FINDINGS_MAX 16u
+#define BZ_SUITE_REPEATS 8u
 
 struct bz_finding {
     uint64_t seed;   /* of the first run */
@@ -55,6 +59,7 @@ struct bz_campaign_result {
     uint32_t situations;        /* in which a cancel struck a run that passed, see judge.h */
     bool is_interrupted;        /* stopped before all runs were done */
     bool is_cut_off;            /* ended, because its first runs were all cut */
+    bool is_complete;           /* ended, because its runs offer no choice: all are one */
     char lack[BZ_LACK_BYTES];   /* not empty: this ran out, and stopped it */
     char cut[BZ_MESSAGE_BYTES]; /* not empty: why bz_judge_cut() ended a run, the first one known */
     struct bz_run_stats stats;

@@ -60,6 +60,9 @@ void bz_chunk_lack(struct bz_campaign_result *part, const char *sentence, const 
 /* True if the campaign was told to stop. */
 bool bz_chunk_should_stop(const struct bz_campaigning *campaign);
 
+/* True if the worker is to measure the program, and has not ended its process so. */
+bool bz_chunk_measures(const struct bz_campaigning *campaign);
+
 /* Makes the batch the next chunk. One ends where a campaign of cut runs does, or where seeds wrap.
  * False after a note. */
 bool bz_chunk_give(struct bz_campaigning *campaign, struct bz_batch *batch);

@@ -152,6 +152,11 @@ static void work(void *context) {
     for (uint32_t slot = 0; slot < SLOTS_PER_WORKER; slot++) {
         ran[slot] = worker->lane->slots[slot].number;
     }
+    bool measures = bz_chunk_measures(campaign);
+    if (measures) {
+        char lack[BZ_LACK_BYTES];
+        (void)bz_program_measure_in(&campaign->program, &worker->world, config.stop, lack);
+    } /* if it cannot, the first run says why */
     while (!bz_chunk_should_stop(campaign)) {
         const struct given *given = given_of(worker, chunk);
         uint64_t *last = &ran[chunk % SLOTS_PER_WORKER];
@@ -162,7 +167,8 @@ static void work(void *context) {
         *last = given->number;
         bz_chunk_run(campaign, worker->world, &given->batch, team->product,
                      &slot_of(worker, chunk)->done);
-        if (!bz_judge_is_unharmed(worker->world->judge, worker->child.before, config.draws_sizes)) {
+        if (!bz_judge_is_unharmed(worker->world->judge, worker->child.before,
+                                  config.draws_sizes || measures)) {
             bz_child_is_overwritten();
         }
         bool is_last = given->batch.is_alone; /* once it is published, there may be another batch */
@@ -301,6 +307,22 @@ static bool begin_again(struct worker *worker, uint32_t chunk, const struct bz_d
     return true;
 }
 
+/* The same of a worker that measures: then it may have died while it did that. So the program is
+ * measured here, and what is to blame shows the next time. */
+static bool begin_after(struct worker *worker, uint32_t chunk, const struct bz_death *death) {
+    struct bz_campaigning *campaign = worker->team->campaign;
+    char lack[BZ_LACK_BYTES];
+    if (!bz_chunk_measures(campaign)) {
+        return begin_again(worker, chunk, death);
+    }
+    if (!bz_program_measure_or(&campaign->program, lack)) {
+        bz_chunk_lack(&campaign->state.result, lack, NULL, NULL);
+        return false;
+    }
+    give_rest(worker, chunk, given_of(worker, chunk)->batch.first);
+    return true;
+}
+
 /* Before a product is merged: the sums of a death become its own. The last run of those that may
  * have broken one is blamed if no other is. False after a note. */
 static bool settle_doubt(struct worker *worker, uint32_t chunk) {
@@ -361,7 +383,7 @@ static bool look_after(struct worker *worker) {
         bz_chunk_lack(result, death.how, NULL, NULL);
         return false;
     }
-    if (state == BZ_CHILD_DIED && chunk != worker->given && !begin_again(worker, chunk, &death)) {
+    if (state == BZ_CHILD_DIED && chunk != worker->given && !begin_after(worker, chunk, &death)) {
         return false;
     }
     if (worker->team->kills > KILLS_MAX) {

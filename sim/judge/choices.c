@@ -53,6 +53,7 @@ uint32_t bz_judge_next(struct bz_judge *judge, const struct bz_ready *ready, uin
     }
     uint32_t index = 0;
     if (count > 1 && judge->config.order == BZ_ORDER_ANY) {
+        judge->has_choice = true;
         index = judge->strategy->next(judge->strategy_state, ready, count, judge->step + 1);
         BZ_CHECK(index < count);
         index = instead_of(judge, ready, count, index);
@@ -189,6 +190,7 @@ bool bz_judge_polls(const struct bz_judge *judge, uint32_t steps) {
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     if (judge->jump_gap > 0) {
         judge->jump_gap -= judge->jump_gap != BZ_GAP_NEVER;
+        judge->has_choice |= bz_judge_polls(judge, BZ_SPIN_STEPS);
         return false;
     }
     if (judge->overtime.is_on) {
@@ -200,6 +202,7 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
         judge->is_lag_refused = true;
         return false;
     }
+    judge->has_choice = true;
     bool is_jump = judge->strategy->jump(judge->strategy_state, judge->step + 1);
     judge->jump_gap = judge->strategy->jump_gap(judge->strategy_state);
     if (is_jump) {
@@ -216,6 +219,7 @@ bool bz_judge_retimes(struct bz_judge *judge) {
     if (!bz_judge_is_newer(judge, BZ_OLDER_NEVER_RETIMES) || judge->overtime.is_on) {
         return false;
     }
+    judge->has_choice = true;
     judge->retimes = judge->retimes_step == judge->step + 1 ? judge->retimes + 1 : 0;
     judge->retimes_step = judge->step + 1;
     if (judge->jump_gap > 0) {
@@ -270,6 +274,7 @@ static uint64_t draw(struct bz_judge *judge, enum bz_choice_kind kind, const cha
     }
     uint32_t task = judge->shadow.running;
     judge->is_setup_fixed = false;
+    judge->has_choice |= bound > 1;
     uint64_t below_bound = bound < 64 ? (UINT64_C(1) << bound) - 1 : UINT64_MAX;
     struct bz_draw question = {
         .bound = bound,

@@ -120,6 +120,7 @@ struct bz_judge {
     bool has_spun;          /* a jump counted for no lag, because the program polls */
     bool is_lag_refused;    /* a jump did not come, because of lag_max_ns */
     bool is_setup_fixed;    /* no draw and no cancel since the run began */
+    bool has_choice;        /* see bz_judge_has_choice() */
     bool strategy_reads;    /* the names of ready handles, in this run */
     bool is_stopped;
     bool is_ended; /* by bz_judge_end() */

@@ -382,6 +382,9 @@ uint64_t bz_judge_handoffs(const struct bz_judge *judge);
  * return. True in a run without objects, where nothing tells. O(objects). */
 bool bz_judge_has_waited(const struct bz_judge *judge);
 
+/* False: the run offered no choice, and allowed no cancel. So every seed makes this run. */
+bool bz_judge_has_choice(const struct bz_judge *judge);
+
 /* A task's name, "loop" for 0, cut to fit; returns `buffer`. An object's name; NULL for 0. */
 const char *bz_judge_task_name(const struct bz_judge *judge, uint32_t task, char *buffer,
                                size_t size_bytes);

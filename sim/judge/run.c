@@ -209,6 +209,7 @@ void bz_judge_begin_choices(struct bz_judge *judge, const struct bz_run_start *s
                                                 .judge = judge});
     judge->strategy_reads = bz_strategy_reads(strategy, judge->strategy_state);
     judge->cancels_left = judge->config.cancel_windows == 0 ? 0 : judge->config.cancels_max;
+    judge->has_choice = judge->cancels_left > 0 || bz_judge_lag_left_ns(judge) > 0;
     if (judge->cancels_left > 0) {
         judge->cancel_gap = strategy->cancel_gap(judge->strategy_state);
     }
@@ -446,6 +447,7 @@ void bz_judge_measure(struct bz_judge *judge, const struct bz_source *source,
         if (judge->end == BZ_RUN_VIOLATED && bz_oracle_ends_process(judge->violation.oracle)) {
             goes_on = false; /* the next run would as well, and a hang takes its time */
         }
+        goes_on = goes_on && judge->has_choice; /* else the next run is this one */
     }
     judge->sums = shown;
     *shown = *sums;
@@ -489,6 +491,7 @@ GETTER(uint64_t, lag_ns, lag_ns)
 GETTER(uint32_t, running, shadow.running)
 GETTER(uint32_t, unfinished, shadow.unfinished)
 GETTER(enum bz_order, order, config.order)
+GETTER(bool, has_choice, has_choice)
 
 const struct bz_violation *bz_judge_violation(const struct bz_judge *judge) {
     return &judge->violation;

@@ -338,6 +338,7 @@ static inline __attribute__((always_inline)) uint32_t pick(struct bz_native *nat
         native->has_many = false;
         return 0;
     }
+    judge->has_choice = true;
     const struct bz_ready *ready = NULL;
     if (judge->strategy_reads) {
         if (count >= (native->has_many ? MANY / 2 : MANY) &&

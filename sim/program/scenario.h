@@ -82,6 +82,7 @@ struct bz_runtime {
     void *context;
     uint32_t step_ns;    /* CPU time of a step, roughly, for budgets; 0: as in C */
     const char *outside; /* what else may decide, for `nondeterminism`: "a static variable" */
+    bool is_suite;       /* one of many short campaigns: see campaign.h */
 };
 
 /* Initializes `primitives` and `primitive_count`. */
@@ -112,6 +113,10 @@ struct bz_scenario {
     const char *size;
     uint32_t parties_more; /* than that parameter, if the object is a barrier */
 };
+
+static inline bool bz_scenario_is_of_suite(const struct bz_scenario *scenario) {
+    return scenario->runtime != NULL && scenario->runtime->is_suite;
+}
 
 /* True if it can use the primitive. */
 static inline bool bz_scenario_uses(const struct bz_scenario *scenario,

@@ -56,8 +56,8 @@ void bz_run_report_print_windows(const struct bz_run_stats *stats);
 void bz_run_report_print(const struct bz_run_report *report, bool is_quiet);
 
 /* The cause that ended the campaign: "runs", "time", "violation", "step-limit" (the first runs were
- * all cut), "interrupted", "no-resource", "stored-trace" (one failed, and the campaign was not
- * begun). */
+ * all cut), "complete" (no run offers a choice), "interrupted", "no-resource", "stored-trace" (one
+ * failed, and the campaign was not begun). */
 const char *bz_run_report_end(const struct bz_run_report *report);
 /* The exit status of the command, as far as the result decides it. */
 int bz_run_report_exit_code(const struct bz_run_report *report);

@@ -189,6 +189,7 @@ const char *bz_run_report_end(const struct bz_run_report *report) {
            : report->is_stopped                             ? "interrupted"
            : is_stopped_by_finding                          ? "violation"
            : result->is_cut_off                             ? "step-limit"
+           : result->is_complete                            ? "complete"
            : result->runs == 0 && report->stored_failed > 0 ? "stored-trace"
            : report->is_time_up                             ? "time"
                                                             : "runs";
@@ -228,6 +229,8 @@ void bz_run_report_print_why(FILE *out, const struct bz_run_report *report) {
     }
 }
 
+#define ALONE " in the one schedule that there is: no run offers a choice"
+
 static void print_verdict(const struct bz_run_report *report) {
     const struct bz_campaign_result *result = report->result;
     bool has_ended = result->out_of_steps == 0 || result->out_of_steps < result->runs;
@@ -237,7 +240,7 @@ static void print_verdict(const struct bz_run_report *report) {
         bz_run_report_print_why(stdout, report);
     }
     if (result->lack[0] == '\0' && result->violations == 0 && has_ended) {
-        printf("\nno violation found%s%s%s\n",
+        printf("\nno violation found%s%s%s%s\n", result->is_complete ? ALONE : "",
                result->out_of_steps > 0 ? " in the runs that ended" : "",
                report->stored_failed > 0 ? " in these runs, but a stored trace fails" : "",
                report->warnings.count > 0 ? ", but see the warning: little was tested" : "");

@@ -11,8 +11,8 @@ if hashes.is_program():
     hashes.pin()  # a process that starts again imports the rest once
 
 from buzzer.case import profile, test  # noqa: E402
-from buzzer.campaign import BuzzerWarning, Failure, Replay, Result, Violation  # noqa: E402
+from buzzer.campaign import BuzzerWarning, Failure, NoVerdict, Replay, Result, Violation  # noqa: E402
 from buzzer.campaign import replay, run  # noqa: E402
 
-__all__ = ["BuzzerWarning", "Failure", "Replay", "Result", "Violation", "profile", "replay", "run",
-           "test"]
+__all__ = ["BuzzerWarning", "Failure", "NoVerdict", "Replay", "Result", "Violation", "profile",
+           "replay", "run", "test"]

@@ -31,6 +31,10 @@ class Failure(AssertionError):
         return None
 
 
+class NoVerdict(RuntimeError):
+    """A limit ended runs, or something ran out, and no run fails."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Violation:
     oracle: str
@@ -125,15 +129,19 @@ class BuzzerWarning(UserWarning):
 
 
 def check(case, *more, replay=None):
-    """Runs a test; raises Failure with the report for people if a run fails."""
+    """Runs a test; raises Failure with the report for people if a run fails. Returns the results."""
     __tracebackhide__ = True  # by pytest without the plug-in
     answer = program.ask(words_of_run(case, "--quiet", *more), [case], replay=replay)
     results = answer.results or {"warnings": ()}
     for item in () if case.is_suite else results["warnings"]:
         warnings.warn(BuzzerWarning(f"after {results['runs']} runs of {results['scenario']}: "
                                     f"{item['message']}"), stacklevel=3)
+    if answer.code in (INTERRUPTED, program.INTERNAL):
+        option = "--buzzer-max-steps" if case.is_suite else "--max-steps"
+        raise NoVerdict(f"no verdict: {_report(answer)}".replace("--max-steps", option))
     if answer.code != OK:
         raise Failure(_report(answer), answer.results)
+    return results
 
 
 # --- a replay -----------------------------------------------------------------------------------

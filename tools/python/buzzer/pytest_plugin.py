@@ -37,6 +37,8 @@ def pytest_addoption(parser):
     group.addoption("--buzzer-lag", metavar="TIME",
                     help="with --buzzer: how long the steps of a run take, in sum, such as 99ms: "
                     "a timer may fire before ready work (default: 0, as tests have short delays)")
+    group.addoption("--buzzer-max-steps", metavar="N", type=int,
+                    help="with --buzzer: the step limit of a run (default: 100000)")
     group.addoption("--buzzer-no-watch", action="store_true",
                     help="with --buzzer: do not watch asyncio's primitives")
     group.addoption("--buzzer-sync", action="store_true",
@@ -91,6 +93,15 @@ def pytest_sessionfinish(session):
     session.exitstatus = session.exitstatus if code is None else code
 
 
+def pytest_terminal_summary(terminalreporter):
+    found = [dict(report.user_properties).get("schedules")
+             for report in terminalreporter.getreports("passed")]
+    for kind, text in (("1, complete", "one schedule, and no other: no run offers a choice"),
+                       ("none", "no step on Buzzer's loop: they use none, or one of their own")):
+        if kind in found:
+            terminalreporter.write_line(f"buzzer: tests with {text}: {found.count(kind)}")
+
+
 def name_of_item(item, is_cut=False):
     """The test as pytest names it: the classes, the function, and the parameters."""
     from buzzer.case import NAME_BYTES_MAX, name_of
@@ -129,7 +140,18 @@ def run_case(item, case):
     if text is not None:
         campaign.check_replay(case, text, replay=command)
         return
-    campaign.check(case, replay=command)
+    results = campaign.check(case, replay=command)
+    if results.get("end") == "complete":
+        item.user_properties.append(("schedules", "1, complete" if results["steps"] else "none"))
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_makereport(call):
+    """Without a verdict a test has an error, and no failure."""
+    outcome = yield
+    if call.excinfo is not None and type(call.excinfo.value).__name__ == "NoVerdict":
+        report = outcome.get_result()
+        report.outcome, report.when, report.longrepr = "failed", "setup", str(call.excinfo.value)
 
 
 def expects(item, error):
@@ -143,10 +165,12 @@ def pytest_pyfunc_call(pyfuncitem):
     spec = getattr(pyfuncitem.obj, "__buzzer__", None)
     if spec is None:
         return None
-    from buzzer.campaign import BuzzerWarning, Failure
+    from buzzer.campaign import BuzzerWarning, Failure, NoVerdict
     report = None
     try:
         run_case(pyfuncitem, _case(pyfuncitem, spec))
+    except NoVerdict:
+        raise
     except (Failure, BuzzerWarning, ImportError, ValueError, RuntimeError) as error:
         report = str(error)
         if expects(pyfuncitem, error):

@@ -65,7 +65,8 @@ class Suite(Case):
         self.name = name_of_item(item, is_cut=True)
         runs = option("buzzer_runs") or option("buzzer")
         given = {"runs": None if runs is True else runs, "order": option("buzzer_order"),
-                 "max_cancels": option("buzzer_cancels") or None, "max_lag": option("buzzer_lag")}
+                 "max_cancels": option("buzzer_cancels") or None, "max_lag": option("buzzer_lag"),
+                 "max_steps": option("buzzer_max_steps")}
         usual = {"runs": RUNS, "order": "fifo", "max_lag": 0}
         self.options = merged(merged(usual, options_of_profile()), given)
         if "max_cancels" not in self.options:

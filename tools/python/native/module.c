@@ -196,6 +196,13 @@ static bool is_foreign(const void *asked) {
     return asked == &variant || bz_plugins_is_foreign(asked);
 }
 
+static bool is_suite(PyObject *function) {
+    PyObject *answer = PyObject_GetAttrString(function, "is_suite");
+    PyErr_Clear();
+    Py_XDECREF(answer);
+    return answer == Py_True;
+}
+
 /* A test is a tuple: name, summary, a function of the simulation. */
 static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, PyObject *test) {
     PyObject *name, *summary, *function;
@@ -209,6 +216,7 @@ static bool add_test(struct bz_scenario *scenario, struct bz_runtime *runtime, P
                                    .variant_is_busy = variant_is_busy,
                                    .context = function,
                                    .step_ns = STEP_NS,
+                                   .is_suite = is_suite(function),
                                    .outside = "the order of a set of objects, id(), or a "
                                               "global variable that a run changes"};
     *scenario = (struct bz_scenario){.name = bz_py_name(name),

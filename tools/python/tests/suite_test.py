@@ -289,6 +289,125 @@ class Suites(support.Case):
         self.assertIn("1 failed, 3 passed", self.pytest("--buzzer-lag", "99ms", buzzer="--buzzer=100",
                                                         code=1))
 
+    def test_one_schedule(self):
+        """A test that offers no choice is made a few times; one that draws, or has two timers or a
+        cancel, as often as was said; and what fails late is found."""
+        write("test_choice.py", """
+            import asyncio, pytest, random
+
+            pytestmark = pytest.mark.asyncio
+
+            @pytest.fixture(autouse=True)
+            def count(request):
+                with open(request.node.name, "a") as file:
+                    file.write("x")
+
+            async def test_alone():
+                lock = asyncio.Lock()
+                async def work():
+                    async with lock:
+                        await asyncio.sleep(0)
+                await asyncio.gather(work(), work())
+                await asyncio.sleep(1)
+
+            async def test_draws():
+                random.random()
+
+            async def test_timers():
+                await asyncio.gather(asyncio.sleep(1), asyncio.sleep(1))
+
+            async def test_late():
+                assert random.randrange(30)
+        """)
+        write("test_other.py", """
+            import asyncio
+
+            async def main():
+                await asyncio.sleep(0)
+
+            def test_own_loop():
+                class Loop(asyncio.BaseEventLoop):
+                    def _process_events(self, events):
+                        pass
+
+                    def _write_to_self(self):
+                        pass
+                loop = Loop()
+                loop._selector = type("Selector", (), {"select": lambda self, timeout: ()})()
+                loop.run_until_complete(main())
+        """)
+        output = self.pytest("--junitxml=all.xml", "--buzzer-sync", buzzer="--buzzer=100", code=1)
+        self.assertIn("1 failed, 4 passed", output)
+        self.assertIn("one schedule, and no other: no run offers a choice: 1", output)
+        self.assertIn("no step on Buzzer's loop: they use none, or one of their own: 1", output)
+        with open("all.xml", encoding="utf-8") as file:
+            self.assertEqual(file.read().count("1, complete"), 1)
+        made = {name: os.path.getsize(f"test_{name}") for name in ("alone", "draws", "timers")}
+        self.assertLess(made["alone"], 20)
+        self.assertGreaterEqual(min(made["draws"], made["timers"]), 100)
+        os.remove("test_alone")
+        self.pytest("-k", "alone", "--buzzer-order", "any", buzzer="--buzzer=100")
+        self.assertGreaterEqual(os.path.getsize("test_alone"), 100)
+
+    def test_dies(self):
+        """In each run, or in one; a worker that measures the test is no exception."""
+        write("test_dies.py", """
+            import asyncio, os, pytest, random
+
+            pytestmark = pytest.mark.asyncio
+
+            async def test_always():
+                os._exit(3)
+
+            async def test_once():
+                if random.randrange(20) == 7:
+                    os._exit(3)
+
+            async def test_hangs():
+                while True:
+                    pass
+        """)
+        output = self.pytest(buzzer="--buzzer=100", code=1)
+        self.assertIn("3 failed", output)
+        self.assertEqual(output.count("violation: exit"), 2)
+        self.assertIn("violation: hang", output)
+
+    def test_step_limit(self):
+        """It is no verdict: an error, and no failure; not one that is expected, either."""
+        write("test_limit.py", """
+            import asyncio, pytest
+            import buzzer
+
+            async def poll():
+                while True:
+                    await asyncio.sleep(0)
+
+            @pytest.mark.asyncio
+            async def test_polls():
+                await poll()
+
+            @pytest.mark.asyncio
+            @pytest.mark.xfail
+            async def test_expected():
+                await poll()
+
+            @buzzer.test(max_steps=100, runs=19)
+            async def test_own(sim):
+                await poll()
+
+            @pytest.mark.asyncio
+            async def test_ends():
+                for _ in range(50):
+                    await asyncio.sleep(0)
+        """)
+        output = self.pytest("--buzzer-max-steps=100", "--junitxml=all.xml", buzzer="--buzzer=30",
+                             code=1)
+        self.assertIn("1 passed, 3 errors", output)
+        self.assertIn("no verdict: cut by the limit of 100 steps", output)
+        self.assertIn("(--buzzer-max-steps)", output)
+        with open("all.xml", encoding="utf-8") as file:
+            self.assertIn('errors="3" failures="0"', file.read())
+
     def test_watch_is_a_choice(self):
         write("test_watch.py", self.BAD)
         self.assertIn("violation: deadlock", self.pytest("-k", "lost", "--buzzer-no-watch", code=1))
