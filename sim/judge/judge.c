@@ -373,6 +373,11 @@ void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
                                   .object = (uint32_t)(now_ns >> 32u)});
 }
 
+void bz_judge_sleep(struct bz_judge *judge, uint64_t now_ns) {
+    judge->has_spun = true;
+    bz_judge_clock(judge, now_ns);
+}
+
 void bz_judge_idle(struct bz_judge *judge, uint64_t until_ns) {
     uint32_t count = judge->shadow.clocks > 0 ? judge->shadow.object_count : 0;
     for (uint32_t number = 1; number <= count; number++) {

@@ -270,6 +270,9 @@ void bz_judge_say(struct bz_judge *judge, const char *text);
  * BZ_TIME_MAX_NS. */
 void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);
 
+/* The same in the middle of a step, which takes so long because the program wants it. */
+void bz_judge_sleep(struct bz_judge *judge, uint64_t now_ns);
+
 /* Nothing can run before the clock shows `until_ns`, to which bz_judge_clock() will set it: objects
  * that a model with a clock judges say whether a waiter should be woken earlier. The run may have
  * ended then. Not needed without such objects. */

@@ -227,6 +227,9 @@ class Outside:
         self._check_signal(sig)
         return self._signal_handlers.pop(sig, None) is not None
 
+    def _is_in_thread(self):
+        return threading.current_thread() is not threading.main_thread()
+
     def _send_signal(self, sig):
         """It arrives at a moment that the strategy chooses."""
         self._check_signal(sig)

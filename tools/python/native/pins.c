@@ -1,6 +1,6 @@
 /* Sources of differences between runs, and ways out of the simulation, during a run: clocks,
- * random numbers and numbers of processes are those of the run; threads, processes, sockets and
- * time.sleep() are refused.
+ * random numbers and numbers of processes are those of the run, and time.sleep() moves the clock;
+ * threads, processes and sockets are refused.
  *
  * A function of the interpreter is replaced in its definition, so that those who imported it before
  * are also pinned. Between runs everything is as it was. */
@@ -148,11 +148,28 @@ static PyObject *pinned_now(PyObject *type, PyObject *const *args, Py_ssize_t co
                                all == 0 ? Py_None : args[0]);
 }
 
+/* The step takes so long. A thread would sleep beside the loop. */
 static PyObject *pinned_sleep(PyObject *self, PyObject *argument) {
-    return bz_py_current == NULL
-               ? real_sleep(self, argument)
-               : bz_py_loop_refuse(bz_py_current, "time.sleep() stops the whole loop: use "
-                                                  "asyncio.sleep(), which takes no real time");
+    double ns = bz_py_current == NULL ? -1 : PyFloat_AsDouble(argument) * 1e9;
+    PyErr_Clear(); /* then the real one says so */
+    if (!(ns >= 0)) {
+        return real_sleep(self, argument);
+    }
+    PyObject *is_thread = PyObject_CallMethod((PyObject *)bz_py_current, "_is_in_thread", NULL);
+    if (is_thread == NULL) {
+        return NULL;
+    }
+    Py_DECREF(is_thread);
+    if (is_thread == Py_True || ns > (double)(BZ_TIME_MAX_NS - bz_py_current->now_ns)) {
+        return bz_py_loop_refuse(
+            bz_py_current, "time.sleep() in a thread of an executor, which would sleep beside "
+                           "the loop (or for years): use asyncio.sleep()");
+    }
+    if (is_pinned()) {
+        bz_py_current->now_ns += (uint64_t)(ns + 0.999); /* no less, as in reality */
+        bz_judge_sleep(bz_py_current->judge, bz_py_current->now_ns);
+    }
+    Py_RETURN_NONE;
 }
 
 /* --- random numbers --------------------------------------------------------------------------- */

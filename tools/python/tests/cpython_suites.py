@@ -11,11 +11,10 @@ import tempfile
 
 MODULES = ("locks", "queues", "taskgroups", "timeouts", "waitfor", "threads")
 KNOWN = {"test_filling_tasks_cancel_one"}  # gh-155233
-REFUSED_MAX = 2  # they call time.sleep()
 RUNS = os.environ.get("BUZZER_SUITE_RUNS", "100")
 
 
-def is_passed(modules, *options, known=frozenset(), refused_max=0, tests_min=1):
+def is_passed(modules, *options, known=frozenset(), tests_min=1):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-rfs", "-p", "buzzer.pytest_plugin", "-p",
@@ -26,14 +25,14 @@ def is_passed(modules, *options, known=frozenset(), refused_max=0, tests_min=1):
     failed = set(re.findall(r"^(?:FAILED|ERROR) .*::(\w+)", done.stdout, re.MULTILINE))
     counts = {word: int(count) for count, word in re.findall(
         r"(\d+) (passed|failed|skipped)", done.stdout.splitlines()[-1])}
-    return (failed == known and counts.get("skipped", 0) <= refused_max
+    return (failed == known and counts.get("skipped", 0) == 0
             and sum(counts.values()) >= tests_min)
 
 
 results = []
 if sys.version_info[:2] == (3, 11) and importlib.util.find_spec("test.test_asyncio") is not None:
     results.append(is_passed([f"test.test_asyncio.test_{name}" for name in MODULES], known=KNOWN,
-                             refused_max=REFUSED_MAX, tests_min=187))
+                             tests_min=187))
 if importlib.util.find_spec("twisted") is not None:
     results.append(is_passed(["twisted.test.test_defer"], "--buzzer-sync", "-k",
                              "OtherPrimitivesTests", tests_min=10))

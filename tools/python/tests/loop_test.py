@@ -225,7 +225,8 @@ def calls(name, code, text, call):
 
 
 for row in (
-        ("blocks", REFUSED, "time.sleep()", lambda: time.sleep(1)),
+        ("sleeps_in_thread", REFUSED, "time.sleep()",
+         lambda: asyncio.to_thread(lambda: time.sleep(1))),
         ("starts_thread", REFUSED, "a thread", lambda: threading.Thread(target=print).start()),
         ("waits_for_thread", REFUSED, "only another thread could end",
          lambda: concurrent.futures.ThreadPoolExecutor().submit(print).result()),

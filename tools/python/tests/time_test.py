@@ -162,6 +162,69 @@ IDLE = '''
 '''
 
 
+SLOW = """
+    import asyncio, time
+
+    import buzzer
+
+
+    def quiet(function):
+        return buzzer.test(runs=200, max_lag=0, cancel="none")(function)
+
+
+    @quiet
+    async def test_passes(sim):
+        for clock in (time.time, time.monotonic, time.perf_counter):
+            for seconds in (0.57, 3, 0):
+                start = clock()
+                time.sleep(seconds)
+                assert abs(clock() - start - seconds) < 1e-6
+        for wrong in (-1, "1", None):
+            try:
+                time.sleep(wrong)
+            except (ValueError, TypeError):
+                continue
+            assert False, wrong
+
+
+    @quiet
+    async def test_timers_are_late(sim):
+        loop, log = asyncio.get_running_loop(), []
+        for delay in (3, 1, 2, 9):
+            loop.call_later(delay, log.append, delay)
+        time.sleep(5)
+        assert log == []
+        await asyncio.sleep(0)
+        if sim.draw(2):
+            await asyncio.sleep(0)
+        await sim.sleep_until_idle()
+        assert sorted(log) == [1, 2, 3] and loop.time() == 5, log
+        await asyncio.sleep(4)
+        await sim.sleep_until_idle()
+        assert log[3] == 9
+
+
+    @quiet
+    async def test_timeout(sim):
+        # it has passed, and no turn comes in which it could strike
+        async with sim.watch(asyncio.timeout(1)) if hasattr(asyncio, "timeout") else asyncio.Lock():
+            time.sleep(2)
+
+
+    @buzzer.test(runs=200, cancel="none", max_lag=0)
+    async def test_deadline(sim):
+        # a result is there, and a deadline has passed
+        event = asyncio.Event()
+
+        async def work():
+            await asyncio.sleep(0.5)
+            time.sleep(1)
+            event.set()
+        task = sim.background(work())
+        await asyncio.wait_for(event.wait(), 1)
+"""
+
+
 class Time(support.Case):
     def fails(self, test, text):
         output = self.call("run", f"test_time.py::{test}", code=1)[0]
@@ -188,6 +251,16 @@ class Time(support.Case):
     def test_old_token(self):
         write("test_time.py", TIMERS)
         self.assertIn("matched", self.call("replay", OLD)[0])
+
+    def test_slow_step(self):
+        """time.sleep() moves the clock, and timers fire after the step."""
+        write("test_slow.py", SLOW)
+        for order in ("any", "fifo"):
+            for test in ("passes", "timers_are_late", "timeout"):
+                self.call("run", f"test_slow.py::test_{test}", "--order", order)
+        output = self.call("run", "test_slow.py::test_deadline", code=1)[0]
+        self.assertIn("TimeoutError", output)
+        self.assertIn("matched", self.call("replay", self.line(output, "token "))[0])
 
     def test_idle(self):
         write("test_idle.py", IDLE)
