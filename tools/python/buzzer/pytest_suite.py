@@ -15,10 +15,10 @@ import tempfile
 import unittest
 
 import pytest
+from _pytest.outcomes import OutcomeException
 
-from buzzer import campaign, where
+from buzzer import campaign, loop, where
 from buzzer.case import Case, merged, options_of_profile
-from buzzer.loop import RunIsOver
 from buzzer.pytest_plugin import expects, name_of_item, run_case
 
 RUNS = 100
@@ -41,6 +41,10 @@ def wants(item):
 def _is_wide(definition):
     scope = definition.scope
     return str(getattr(scope, "value", scope)) != "function"
+
+
+class _RunIsOver(loop.RunIsOver, OutcomeException):
+    """In one fixture's end: pytest goes on with the others."""
 
 
 class _Sibling:
@@ -154,6 +158,7 @@ class Suite(Case):
     def prepare(self):
         """In the process that makes the runs."""
         item = self.item
+        loop.RunIsOver = _RunIsOver
         for name in ("setup", "teardown", "runtest"):
             vars(item).pop(name, None)
         item.session._setupstate.teardown_exact(_Sibling(item))
@@ -192,7 +197,7 @@ class Suite(Case):
         found = [call.excinfo] if call.excinfo else []
         found += vars(item).pop("_excinfo", None) or []  # those of unittest
         for call.excinfo in found:
-            if isinstance(call.excinfo.value, RunIsOver):
+            if isinstance(call.excinfo.value, _RunIsOver):
                 break
             self._note(sim, call.excinfo.value, when)
             self._is_expected.append(expects(item, call.excinfo.value))

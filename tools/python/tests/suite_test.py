@@ -175,6 +175,30 @@ class Suites(support.Case):
         self.assertIn("To run it: python3 -m pytest test_bad.py::test_assert --buzzer",
                       self.call("run", "test_bad.py::test_assert", code=2)[1])
 
+    def test_fails_before_fixtures_end(self):
+        """They end all the same: what fails is no different when it is made again."""
+        write("test_ends.py", """
+            import asyncio, pytest, pytest_asyncio
+
+            @pytest_asyncio.fixture
+            async def first():
+                yield
+                await asyncio.sleep(1)
+
+            @pytest_asyncio.fixture
+            async def second(first):
+                yield
+                await asyncio.sleep(1)
+
+            @pytest.mark.asyncio
+            async def test_it(second):
+                await asyncio.sleep(1)
+                assert False
+        """)
+        output = self.pytest(code=1)
+        self.assertIn("violation: assertion", output)
+        self.assertIn("minimal", output)
+
     def test_outcomes(self):
         """A test that skips itself, fails as expected, or is refused."""
         write("test_outcomes.py", """
