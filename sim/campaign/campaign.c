@@ -306,8 +306,8 @@ static void measure_together(struct unmeasured *unmeasured) {
         return;
     }
     bz_judge_watch_stop(drawing->world->judge, campaign->config->stop);
-    drawing->is_each_alone = !bz_program_measure_together(&measuring, drawing->world,
-                                                          &campaign->program.contain);
+    drawing->is_each_alone =
+        !bz_program_measure_together(&measuring, drawing->world, &campaign->program.contain);
     if (drawing->is_each_alone) {
         bz_world_destroy(drawing->world);
         drawing->world = NULL;
@@ -459,8 +459,8 @@ static void continue_from(struct bz_campaign_state *state, const struct bz_campa
 
 bool bz_campaign_run(const struct bz_campaign_config *config, struct bz_campaign_result *result) {
     /* Its sketches are large, and stay empty in a short campaign: pages that nobody has touched. */
-    struct bz_campaigning *campaign = mmap(NULL, sizeof *campaign, PROT_READ | PROT_WRITE,
-                                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct bz_campaigning *campaign =
+        mmap(NULL, sizeof *campaign, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (campaign == MAP_FAILED) {
         *result = (struct bz_campaign_result){.runs = 0};
         bz_chunk_lack(result, NULL, NULL, "a campaign");
