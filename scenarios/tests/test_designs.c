@@ -53,7 +53,10 @@ static void expect_silence(const struct bz_scenario *scenario, const struct bz_v
     cr_assert_leq(result.out_of_steps, cut_at_most(design, runs), "%s on %s", scenario->name,
                   design->name);
     cr_assert_lt(0, result.stats.injected);
-    expect_silence_of_sizes(&program, runs);
+    /* in one order for each primitive, unless there is time for both */
+    if (tst_is_long() || (order == BZ_ORDER_FIFO) == (primitive % 2 == 1)) {
+        expect_silence_of_sizes(&program, runs);
+    }
 }
 
 static void expect_silence_in_both(const struct bz_scenario *scenario,
