@@ -207,6 +207,9 @@ bool bz_record(const struct bz_program *given, uint64_t seed, struct bz_trace *t
     struct stage light;
     struct bz_program unstopped = *given;
     unstopped.contain.stop = NULL;
+    if (unstopped.contain.is_on) { /* in one process; a lack shows in the run */
+        (void)bz_program_measure(&unstopped);
+    }
     if (set_up(&light, &unstopped, report, NULL, 0)) {
         struct bz_judge *judge = light.place.world->judge;
         if (bz_program_run(&unstopped, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
