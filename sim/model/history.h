@@ -115,7 +115,8 @@ enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elap
 
 enum bz_history_result bz_history_rest(struct bz_history *history);
 
-/* True if bz_history_rest() would object to no waiter now. It changes nothing. */
+/* True if bz_history_rest() would object to no waiter now. It changes no answer, but memory that
+ * the history works in: a caller that is asked at every step keeps the answer. */
 bool bz_history_must_wait(struct bz_history *history);
 
 /* For a model with a clock, when nothing can run before the clock has moved by idle_ns: a waiter
