@@ -2,15 +2,20 @@
 
 #include <string.h>
 
-#define PLACES (2 * BZ_DISTINCT_KEPT)
+#define PLACES_FIRST 256u
 
-_Static_assert((PLACES & (PLACES - 1)) == 0, "places are found by a mask");
+_Static_assert((BZ_DISTINCT_KEPT & (BZ_DISTINCT_KEPT - 1)) == 0, "places are found by a mask");
 _Static_assert(BZ_DISTINCT_KEPT < UINT16_MAX, "a place holds an index of kept, plus 1");
+
+static void clear(struct bz_distinct *distinct) {
+    memset(distinct->places, 0, ((size_t)distinct->mask + 1) * sizeof distinct->places[0]);
+}
 
 void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity) {
     if (distinct->count > 0) {
-        memset(distinct->places, 0, sizeof distinct->places);
+        clear(distinct);
     }
+    distinct->mask = PLACES_FIRST - 1;
     distinct->total = 0;
     distinct->skip_mask = 0;
     distinct->count = 0;
@@ -21,14 +26,26 @@ void bz_distinct_init(struct bz_distinct *distinct, uint32_t capacity) {
 /* The place of a hash, whether it is there or not. The lowest bits select the kept hashes, so the
  * upper bits index them. */
 static inline uint32_t find(const struct bz_distinct *distinct, uint64_t hash) {
-    uint32_t place = (uint32_t)(hash >> 32u) & (PLACES - 1);
+    uint32_t place = (uint32_t)(hash >> 32u) & distinct->mask;
     while (distinct->places[place] != 0 && distinct->kept[distinct->places[place] - 1] != hash) {
-        place = (place + 1) & (PLACES - 1);
+        place = (place + 1) & distinct->mask;
     }
     return place;
 }
 
+/* Twice as many places as values, at least. */
+static void widen(struct bz_distinct *distinct) {
+    clear(distinct);
+    distinct->mask = 2 * distinct->mask + 1;
+    for (uint32_t index = 0; index < distinct->count; index++) {
+        distinct->places[find(distinct, distinct->kept[index])] = (uint16_t)(index + 1);
+    }
+}
+
 static void keep(struct bz_distinct *distinct, uint64_t hash, bool is_again) {
+    if (distinct->count > distinct->mask / 2) {
+        widen(distinct);
+    }
     uint32_t place = find(distinct, hash);
     distinct->kept[distinct->count] = hash;
     distinct->again[distinct->count] = is_again;
@@ -42,7 +59,7 @@ static void thin_out(struct bz_distinct *distinct) {
     distinct->skip_mask = 2 * distinct->skip_mask + 1;
     distinct->count = 0;
     distinct->once = 0;
-    memset(distinct->places, 0, sizeof distinct->places);
+    clear(distinct);
     for (uint32_t index = 0; index < count; index++) {
         if ((distinct->kept[index] & distinct->skip_mask) == 0) {
             keep(distinct, distinct->kept[index], distinct->again[index]);

@@ -24,9 +24,11 @@ struct bz_distinct {
     uint32_t count;     /* kept */
     uint32_t once;      /* kept, and seen once */
     uint32_t capacity;
+    uint32_t mask;                   /* of the places in use: one less than their number */
     uint64_t kept[BZ_DISTINCT_KEPT]; /* hashes, in order of appearance */
     bool again[BZ_DISTINCT_KEPT];    /* seen more than once */
-    /* Index in `kept`, plus 1, by the upper bits of the hash; 0: none. Open addressing. */
+    /* Index in `kept`, plus 1, by the upper bits of the hash; 0: none. Open addressing. As many are
+     * in use as the values need: a short campaign touches little memory. */
     uint16_t places[2 * BZ_DISTINCT_KEPT];
 };
 
