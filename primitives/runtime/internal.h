@@ -278,6 +278,7 @@ struct bz_mem {
     char *base; /* of the range; this struct is its first block */
     size_t used_bytes;
     size_t used_bytes_max; /* over all resets */
+    size_t shift_bytes;    /* see bz_mem_shift() */
     size_t limit_bytes;
     size_t mapped_bytes; /* of the limit; more by need (room.h) */
     uint64_t live_blocks;
@@ -308,6 +309,7 @@ struct bz_stack_pool {
     uint32_t fresh_taken; /* the next number to hand out if no stack was returned */
     bool is_exhausted;    /* no stack could be taken, since the last reset */
     char *window;         /* where the next slab is mapped (place.h); NULL: anywhere */
+    uint32_t turn;        /* see bz_stack_pool_turn() */
 };
 
 #endif

@@ -262,11 +262,16 @@ void bz_mem_reset(struct bz_mem *mem) {
     memset(mem->free_lists, 0, mem->classes_used * sizeof mem->free_lists[0]);
     bz_san_poison(mem->base + BZ_MEM_HEADER_BYTES, mem->used_bytes - BZ_MEM_HEADER_BYTES);
     mem->classes_used = 0;
-    mem->used_bytes = BZ_MEM_HEADER_BYTES;
+    mem->used_bytes = BZ_MEM_HEADER_BYTES + mem->shift_bytes;
     mem->live_blocks = 0;
     mem->is_exhausted = false;
     mem->lacks_room = false;
     mem->refuses = NULL;
+}
+
+void bz_mem_shift(struct bz_mem *mem, size_t bytes) {
+    BZ_CHECK(bytes % BZ_MEM_GRAIN_BYTES == 0 && bytes < mem->mapped_bytes / 2);
+    mem->shift_bytes = bytes;
 }
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem) {

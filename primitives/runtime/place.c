@@ -44,10 +44,14 @@ void *bz_place_new(size_t bytes, void *address) {
     return calloc(1, bytes);
 }
 
-void bz_place_free(void *block, size_t bytes) {
+bool bz_place_has(const void *block) {
     uint64_t first = (uintptr_t)BZ_PLACE_FIRST; /* 0: none is placed */
     uint64_t distance = (uintptr_t)block - first;
-    if (first != 0 && distance < SPAN_BYTES) {
+    return first != 0 && distance < SPAN_BYTES;
+}
+
+void bz_place_free(void *block, size_t bytes) {
+    if (bz_place_has(block)) {
         bz_mem_unmap(block, bytes);
     } else {
         free(block);

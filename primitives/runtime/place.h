@@ -14,6 +14,7 @@
 #ifndef BZ_RUNTIME_PLACE_H
 #define BZ_RUNTIME_PLACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,9 @@ void *bz_place_next(size_t bytes);
  * NULL. NULL without memory. To be released with the same size. */
 void *bz_place_new(size_t bytes, void *address);
 void bz_place_free(void *block, size_t bytes);
+
+/* True if the block is at such an address, and not from calloc(). */
+bool bz_place_has(const void *block);
 
 BZ_END_DECLS
 

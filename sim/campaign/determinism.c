@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sim/judge/internal.h"
 #include "sim/judge/record.h"
@@ -20,11 +19,12 @@ struct difference {
     const struct bz_trace *expected;
     uint64_t steps; /* of both runs */
     size_t next;    /* event of the expected run */
+    uint32_t place; /* of the next run: see bz_world_move() */
     bool is_found;
     uint32_t step;
     uint32_t task;
     char task_name[BZ_TRACE_NAME_BYTES_MAX + 1];
-    char place[BZ_TRACE_NAME_BYTES_MAX + 32]; /* " (at pool.py:12)"; empty: unknown */
+    char at[BZ_TRACE_NAME_BYTES_MAX + 32]; /* " (at pool.py:12)"; empty: unknown */
     char first[TEXT_BYTES];
     char second[TEXT_BYTES];
 };
@@ -43,7 +43,7 @@ static void find_place(struct difference *difference, const struct bz_trace_even
         }
     }
     if (where != NULL) {
-        snprintf(difference->place, sizeof difference->place, " (%s %s)", how, where);
+        snprintf(difference->at, sizeof difference->at, " (%s %s)", how, where);
     }
 }
 
@@ -89,6 +89,7 @@ static bool run_recorded(const struct bz_program *program, uint64_t seed,
     if (place.world == NULL) {
         return false;
     }
+    bz_world_move(place.world, difference->place++);
     struct bz_judge *judge = place.world->judge;
     struct bz_source source = bz_program_source(&place);
     struct bz_recorder recorder;
@@ -114,14 +115,8 @@ static bool find_difference(const struct bz_program *program, uint64_t seed,
                             struct bz_trace *first) {
     struct bz_trace second; /* its task names alone */
     bz_trace_init(&second);
-    *difference = (struct difference){.expected = first};
-    bool is_run = run_recorded(program, seed, stop, first, difference);
-    struct bz_world *spacer =
-        bz_program_new_world(program); /* the second run has other addresses */
-    is_run = is_run && run_recorded(program, seed, stop, &second, difference);
-    if (spacer != NULL) {
-        bz_world_destroy(spacer);
-    }
+    bool is_run = run_recorded(program, seed, stop, first, difference) &&
+                  run_recorded(program, seed, stop, &second, difference);
     if (is_run && !difference->is_found && difference->next < first->event_count) {
         differ(difference, &first->events[difference->next], NULL);
     }
@@ -143,8 +138,8 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
     struct bz_judge *judge = world->judge;
     uint32_t pairs = 0;
     for (uint64_t steps = 0; pairs < PAIRS_MAX && steps <= STEPS_OF_ALL; pairs++) {
-        struct difference difference;
         struct bz_trace trace;
+        struct difference difference = {.expected = &trace, .place = 2 * pairs};
         bz_trace_init(&trace);
         bool is_found = find_difference(program, judge->seed, stop, &difference, &trace);
         bz_trace_fini(&trace);
@@ -154,7 +149,7 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
                               "two runs of this seed differ at step %" PRIu32
                               ", task %.64s%s: '%s' in one, '%s' "
                               "in the other; something besides the choices decides, such as %s",
-                              difference.step, difference.task_name, difference.place,
+                              difference.step, difference.task_name, difference.at,
                               difference.first, difference.second, outside_of(program));
             judge->violation.step = difference.step;
             judge->violation.task = difference.task;
@@ -168,23 +163,6 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
                       judge->digest, digest, pairs, outside_of(program));
 }
 
-#define SHIFT_BYTES                                                                                \
-    ((size_t)3 << 12u) /* three pages: stacks move against each other's alignment                  \
-                        */
-
-/* Gives the world another loop, before the old one is gone, and behind a hole that depends on the
- * index: the system would give it the same addresses again. False without memory. */
-static bool move(const struct bz_program *program, struct bz_world *other, uint64_t index) {
-    size_t bytes = (size_t)(index + 1) * SHIFT_BYTES;
-    void *hole = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    bool is_moved = bz_world_set_loop(
-        other, &(struct bz_loop_config){.stack_bytes = program->scenario->stack_bytes});
-    if (hole != MAP_FAILED) {
-        munmap(hole, bytes);
-    }
-    return is_moved;
-}
-
 static void ignore(struct bz_event_sink *sink, const struct bz_logged_event *event) {
     (void)sink, (void)event;
 }
@@ -196,9 +174,12 @@ void bz_determinism_judge(const struct bz_program *program, struct bz_world *wor
                           const volatile sig_atomic_t *stop) {
     const struct bz_judge *judge = world->judge;
     *other = *other != NULL ? *other : bz_program_new_world(program);
-    if (*other == NULL || (index < BZ_DETERMINISM_PLACES && !move(program, *other, index))) {
+    if (*other == NULL) {
         bz_judge_lacks(world->judge, NULL, "a second run");
         return;
+    }
+    if (index < BZ_DETERMINISM_PLACES) {
+        bz_world_move(*other, (uint32_t)index + 1);
     }
     struct bz_program_place place = {program, *other};
     struct bz_source source = bz_program_source(&place);

@@ -207,6 +207,12 @@ static inline struct bz_mem *bz_judge_mem(const struct bz_judge *judge) {
     return (struct bz_mem *)(void *)(bz_judge_range(judge) + BZ_SHADOW_BYTES);
 }
 
+/* True if its memory has not grown. */
+bool bz_judge_is_small(const struct bz_judge *judge);
+
+/* bz_judge_destroy() and bz_judge_new() in one, in the same memory. */
+struct bz_judge *bz_judge_renew(struct bz_judge *judge, const struct bz_judge_config *config);
+
 /* --- child processes (adopt.c) ---------------------------------------------------------------- */
 /* Code under test in a child may write over the judge. The parent must not follow a pointer that it
  * has not seen followed:

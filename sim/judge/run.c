@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "primitives/runtime/mem.h"
+#include "primitives/runtime/internal.h"
 #include "primitives/runtime/place.h"
 #include "primitives/runtime/room.h"
 #include "sim/choice/rng.h"
@@ -49,6 +49,17 @@ static char *map_in_room(void) {
     return is_mapped ? range : NULL;
 }
 
+/* In a range whose arenas begin with so many mapped bytes. */
+static struct bz_judge *new_in(char *range, size_t shadow_mapped_bytes, size_t mapped_bytes) {
+    struct bz_mem *shadow_mem = bz_mem_new_in(range, shadow_mapped_bytes, BZ_SHADOW_BYTES);
+    struct bz_mem *mem = bz_mem_new_in(range + BZ_SHADOW_BYTES, mapped_bytes, BZ_RECORD_BYTES);
+    struct bz_judge *judge = bz_mem_alloc(mem, sizeof *judge);
+    BZ_CHECK(judge != NULL && bz_judge_mem(judge) == mem);
+    judge->mem = mem;
+    judge->shadow.mem = shadow_mem;
+    return judge;
+}
+
 static struct bz_judge *new_in_range(void) {
     void *place = bz_place_next(RANGE_BYTES);
     char *range = place == NULL ? map_in_room() : NULL;
@@ -60,23 +71,11 @@ static struct bz_judge *new_in_range(void) {
     if (range == MAP_FAILED) {
         return NULL;
     }
-    struct bz_mem *shadow_mem =
-        bz_mem_new_in(range, is_in_room ? BZ_ROOM_FIRST_BYTES : BZ_SHADOW_BYTES, BZ_SHADOW_BYTES);
-    struct bz_mem *mem =
-        bz_mem_new_in(range + BZ_SHADOW_BYTES, is_in_room ? BZ_ROOM_FIRST_BYTES : BZ_RECORD_BYTES,
-                      BZ_RECORD_BYTES);
-    struct bz_judge *judge = bz_mem_alloc(mem, sizeof *judge);
-    BZ_CHECK(judge != NULL && bz_judge_mem(judge) == mem);
-    judge->mem = mem;
-    judge->shadow.mem = shadow_mem;
-    return judge;
+    return new_in(range, is_in_room ? BZ_ROOM_FIRST_BYTES : BZ_SHADOW_BYTES,
+                  is_in_room ? BZ_ROOM_FIRST_BYTES : BZ_RECORD_BYTES);
 }
 
-struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
-    struct bz_judge *judge = new_in_range();
-    if (judge == NULL) {
-        return NULL;
-    }
+static struct bz_judge *configure(struct bz_judge *judge, const struct bz_judge_config *config) {
     judge->config = *config;
     judge->jump_gap = BZ_GAP_NEVER;
     if (judge->config.strategy == NULL) {
@@ -99,23 +98,44 @@ struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
     return judge;
 }
 
+struct bz_judge *bz_judge_new(const struct bz_judge_config *config) {
+    struct bz_judge *judge = new_in_range();
+    return judge == NULL ? NULL : configure(judge, config);
+}
+
 static const struct bz_judge *last_begun;
 
 const struct bz_judge *bz_judge_last_begun(void) {
     return __atomic_load_n(&last_begun, __ATOMIC_RELAXED);
 }
 
+/* The range is all that is left of it. */
+static char *leave(struct bz_judge *judge) {
+    if (bz_judge_last_begun() == judge) {
+        __atomic_store_n(&last_begun, NULL, __ATOMIC_RELAXED);
+    }
+    bz_mem_leave(bz_judge_shadow_mem(judge), BZ_SHADOW_BYTES);
+    bz_mem_leave(bz_judge_mem(judge), BZ_RECORD_BYTES);
+    return bz_judge_range(judge);
+}
+
 void bz_judge_destroy(struct bz_judge *judge) {
     if (judge != NULL) {
-        if (bz_judge_last_begun() == judge) {
-            __atomic_store_n(&last_begun, NULL, __ATOMIC_RELAXED);
-        }
-        bz_mem_leave(bz_judge_shadow_mem(judge), BZ_SHADOW_BYTES);
-        bz_mem_leave(bz_judge_mem(judge), BZ_RECORD_BYTES);
-        char *range = bz_judge_range(judge);
+        char *range = leave(judge);
         bz_mem_unmap(range, RANGE_BYTES);
         bz_room_return(range);
     }
+}
+
+bool bz_judge_is_small(const struct bz_judge *judge) {
+    return judge->shadow.mem->mapped_bytes <= BZ_ROOM_FIRST_BYTES &&
+           judge->mem->mapped_bytes <= BZ_ROOM_FIRST_BYTES;
+}
+
+struct bz_judge *bz_judge_renew(struct bz_judge *judge, const struct bz_judge_config *config) {
+    size_t shadow_mapped_bytes = judge->shadow.mem->mapped_bytes;
+    size_t mapped_bytes = judge->mem->mapped_bytes;
+    return configure(new_in(leave(judge), shadow_mapped_bytes, mapped_bytes), config);
 }
 
 void bz_judge_inherit(struct bz_judge *judge, bool is_inherited) {

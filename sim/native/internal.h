@@ -1,6 +1,8 @@
 /* Shared by the files of sim/native; sim/explore uses it as well. Not installed. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "primitives/runtime/internal.h"
 #include "sim/choice/ready_set.h"
 #include "sim/judge/internal.h"
@@ -64,6 +66,8 @@ struct bz_native {
     uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
     struct bz_setup_image setups[BZ_SETUPS_KEPT];
     const struct bz_world_watch *watch; /* NULL: no watcher */
+    bool is_lent;                       /* a child process had it, and may still write in it */
+    pid_t owner;                        /* of a spare world */
 };
 
 /* The observer, see BZ_REPORT in primitives/runtime/internal.h. */
@@ -72,6 +76,12 @@ void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uin
 
 /* Begins to observe the loop, for a run. */
 void bz_native_observe(struct bz_native *native);
+
+/* Judge and loop of a world that is destroyed become those of the next one (spare.c): to map their
+ * memory, to touch and to unmap it takes longer than many a campaign. False: it has to be released,
+ * or there is none. Thread-safe. */
+bool bz_spare_keep(struct bz_native *native);
+bool bz_spare_take(struct bz_native *native, const struct bz_judge_config *config);
 
 static inline struct bz_native *bz_native_of(const struct bz_world *world) {
     return (struct bz_native *)(uintptr_t)world; /* its first member */

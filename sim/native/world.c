@@ -79,8 +79,6 @@ static bool fingerprint(void *source, uint64_t *print) {
 
 #define BLOCKS_OF_LOOP 2u /* of an empty one: its queue and its heap */
 
-/* --- life ------------------------------------------------------------------------------------- */
-
 static struct bz_loop *new_loop(const struct bz_loop_config *config) {
     struct bz_loop_config own = *config;
     own.tasks_max = BZ_TASKS_MAX;
@@ -90,6 +88,8 @@ static struct bz_loop *new_loop(const struct bz_loop_config *config) {
     }
     return loop;
 }
+
+/* --- life ------------------------------------------------------------------------------------- */
 
 struct bz_world *bz_world_new(const struct bz_judge_config *config,
                               const struct bz_variant *variant) {
@@ -108,8 +108,10 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         own.source = native;
     }
     native->world.variant = variant;
-    native->world.judge = bz_judge_new(&own);
-    native->world.loop = new_loop(&(struct bz_loop_config){.stack_bytes = 0});
+    if (!bz_spare_take(native, &own)) {
+        native->world.judge = bz_judge_new(&own);
+        native->world.loop = new_loop(&(struct bz_loop_config){.stack_bytes = 0});
+    }
     if (native->world.judge == NULL || native->world.loop == NULL) {
         bz_world_destroy(&native->world);
         return NULL;
@@ -122,11 +124,13 @@ void bz_world_destroy(struct bz_world *world) {
     if (world != NULL) {
         struct bz_native *native = bz_native_of(world);
         bz_native_forget_setups(native);
-        bz_judge_destroy(world->judge);
-        bz_loop_destroy(world->loop);
         free(native->ready);
         bz_ready_set_fini(&native->many);
-        bz_place_free(native, sizeof *native);
+        if (!bz_spare_keep(native)) {
+            bz_judge_destroy(world->judge);
+            bz_loop_destroy(world->loop);
+            bz_place_free(native, sizeof *native);
+        }
     }
 }
 
@@ -140,6 +144,14 @@ bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *conf
     bz_loop_destroy(world->loop);
     world->loop = loop;
     return true;
+}
+
+#define PLACE_BYTES ((1u << 12u) + 208u) /* another page, and another place in the page */
+
+void bz_world_move(struct bz_world *world, uint32_t place) {
+    bz_native_forget_setups(bz_native_of(world));
+    bz_mem_shift(world->loop->mem, (size_t)place * PLACE_BYTES);
+    bz_stack_pool_turn(world->loop->stacks, place);
 }
 
 void bz_world_drop_stacks(struct bz_world *world) {

@@ -44,6 +44,12 @@ void bz_world_destroy(struct bz_world *world);
  * ones. Its tasks_max stays. False without memory. */
 bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *config) BZ_MUST_USE;
 
+/* Before the first run, or between two: the blocks and the stacks of the loop lie elsewhere from
+ * now on, at addresses that depend on the place, below BZ_PLACES. O(stacks), without a system call.
+ */
+#define BZ_PLACES 512u
+void bz_world_move(struct bz_world *world, uint32_t place);
+
 /* Between two runs: gives the memory of all stacks back to the system. */
 void bz_world_drop_stacks(struct bz_world *world);
 

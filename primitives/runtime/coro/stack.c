@@ -93,14 +93,18 @@ static void guard(struct bz_stack_pool *pool, struct bz_stack_slab *slab) {
     atomic_fetch_sub(&guard_pages, slab->count - slab->guard_pages);
 }
 
+static void colour(const struct bz_stack_pool *pool, uint32_t number) {
+    pool->by_number[number]->colour_bytes = (number + pool->turn) % COLOURS * COLOUR_STEP_BYTES;
+}
+
 static void stack_init(struct bz_stack_pool *pool, struct bz_stack_slab *slab, uint32_t index) {
     size_t pitch_bytes = pool->stack_bytes + pool->page_bytes;
     uint32_t number = pool->stacks_mapped + index;
     struct bz_stack *stack = &slab->stacks[index];
     stack->base = slab->range + index * pitch_bytes + pool->page_bytes;
     stack->size_bytes = pool->stack_bytes;
-    stack->colour_bytes = (number % COLOURS) * COLOUR_STEP_BYTES;
     pool->by_number[number] = stack;
+    colour(pool, number);
 }
 
 /* The next address of the pool's window for so many bytes; NULL: anywhere. */
@@ -197,4 +201,11 @@ void bz_stack_pool_drop(struct bz_stack_pool *pool) {
         (void)madvise(slab->range, slab->range_bytes, MADV_DONTNEED);
     }
     bz_stack_pool_reset(pool);
+}
+
+void bz_stack_pool_turn(struct bz_stack_pool *pool, uint32_t turn) {
+    pool->turn = turn;
+    for (uint32_t number = 0; number < pool->stacks_mapped; number++) {
+        colour(pool, number);
+    }
 }

@@ -55,6 +55,10 @@ void bz_stack_pool_reset(struct bz_stack_pool *pool);
 /* The same, and gives their memory back to the system. O(stacks). */
 void bz_stack_pool_drop(struct bz_stack_pool *pool);
 
+/* Stacks begin at other addresses, with the colour of those so many numbers behind them. None is in
+ * use. O(stacks). */
+void bz_stack_pool_turn(struct bz_stack_pool *pool, uint32_t turn);
+
 static inline void *bz_stack_top(const struct bz_stack *stack) {
     return stack->base + stack->size_bytes - stack->colour_bytes;
 }

@@ -1,6 +1,8 @@
 /* A world is used for many runs. The digest depends on the run alone, not on earlier runs,
  * recording or the thread. */
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/tests/crowd.h"
 
@@ -132,4 +134,101 @@ Test(threads, do_not_disturb_each_other) {
         pthread_join(workers[index].thread, NULL);
         cr_assert_eq(workers[index].digest, alone[index % 2].digest);
     }
+}
+
+/* --- memory that is used again ---------------------------------------------------------------- */
+
+#define MAY_BE_SPARE (!BZ_SAN_ADDRESS && SIZE_MAX > UINT32_MAX)
+
+static struct bz_world *world_of(struct bz_program *program, const struct bz_variant *variant,
+                                 int64_t guests) {
+    crowd_program(program, variant, BZ_ORDER_ANY);
+    program->args.values[CROWD_GUESTS] = guests;
+    return bz_program_new_world(program);
+}
+
+Test(spare, a_new_world_takes_the_memory_of_an_old_one_and_is_as_good_as_new) {
+    struct bz_program program;
+    struct bz_program other;
+    uint64_t digests[50];
+    struct bz_world *world = world_of(&program, &crowd_sound, 5);
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        digests[seed] = digest_of(world, &program, seed);
+    }
+    const void *memory = world->judge;
+    bz_world_destroy(world);
+    world = world_of(&other, &crowd_drops, 7);
+    cr_assert_eq(world->judge == memory, MAY_BE_SPARE);
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        (void)bz_program_run(&other, world, seed);
+    }
+    bz_world_destroy(world);
+    world = bz_program_new_world(&program);
+    cr_assert_eq(world->judge == memory, MAY_BE_SPARE);
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        cr_assert_eq(digest_of(world, &program, seed), digests[seed]);
+    }
+    bz_world_destroy(world);
+}
+
+Test(spare, memory_of_a_large_run_goes_back_to_the_system) {
+    struct bz_program program;
+    struct bz_world *world = world_of(&program, &crowd_sound, 100);
+    const void *memory = world->judge;
+    (void)digest_of(world, &program, 1);
+    bz_world_destroy(world);
+    world = bz_program_new_world(&program);
+    cr_assert_neq((const void *)world->judge, memory);
+    bz_world_destroy(world);
+}
+
+/* It is shared memory, in which the parent's next world will be. */
+Test(spare, a_child_process_leaves_what_its_parent_keeps) {
+    struct bz_program program;
+    struct bz_world *world = world_of(&program, &crowd_sound, 5);
+    const void *memory = world->judge;
+    bz_world_destroy(world);
+    pid_t child = fork();
+    if (child == 0) {
+        world = bz_program_new_world(&program);
+        bool is_other = world != NULL && (const void *)world->judge != memory;
+        (void)bz_program_run(&program, world, 1);
+        _exit(is_other ? 0 : 1);
+    }
+    int status = 1;
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_assert_eq(status, 0);
+}
+
+Test(spare, a_world_that_a_child_process_had_is_not_used_again) {
+    struct bz_program program;
+    struct bz_world *world = world_of(&program, &crowd_sound, 5);
+    const void *memory = world->judge;
+    program.contain.is_on = true;
+    (void)bz_program_run(&program, world, 1);
+    bz_world_destroy(world);
+    world = bz_program_new_world(&program);
+    cr_assert_neq((const void *)world->judge, memory);
+    bz_world_destroy(world);
+}
+
+Test(move, gives_blocks_and_stacks_other_addresses_and_changes_no_run) {
+    struct bz_program program;
+    struct bz_world *world = world_of(&program, &crowd_sound, 5);
+    uintptr_t block_before = 0;
+    uintptr_t top_before = 0;
+    uint64_t digest = digest_of(world, &program, 3);
+    for (uint32_t place = 0; place < BZ_PLACES; place++) {
+        bz_world_move(world, place);
+        cr_assert_eq(digest_of(world, &program, 3), digest);
+        bz_loop_reset(world->loop);
+        uintptr_t block = (uintptr_t)bz_mem_alloc(world->loop->mem, 16);
+        uintptr_t top = (uintptr_t)bz_stack_top(bz_stack_take(world->loop->stacks));
+        cr_assert_lt(block_before, block);
+        cr_assert_neq(block_before / 4096, block / 4096);
+        cr_assert_neq(top_before, top);
+        block_before = block;
+        top_before = top;
+    }
+    bz_world_destroy(world);
 }
