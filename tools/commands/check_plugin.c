@@ -219,6 +219,11 @@ static int run_session(struct pass *pass, const struct bz_job *job) {
     return BZ_EXIT_OK;
 }
 
+/* A trial asks only if anything is found. */
+static bool is_answered(const struct pass *pass) {
+    return pass->check->is_interrupted || (pass->has_found && (pass->is_trial || pass->is_hint));
+}
+
 /* Every scenario that can use the primitive, in both orders. */
 static int run_pass(struct pass *pass) {
     static struct bz_job job;
@@ -230,7 +235,7 @@ static int run_pass(struct pass *pass) {
         check->scenarios += order == 0;
         pass->scenario = UINT64_C(1) << (next - bz_cli_catalog.scenarios) % 64;
         order = pass->is_hint && (check->faulty & pass->scenario) == 0 ? BZ_ORDER_COUNT : order;
-        for (; order < BZ_ORDER_COUNT && code == BZ_EXIT_OK && !check->is_interrupted; order++) {
+        for (; order < BZ_ORDER_COUNT && code == BZ_EXIT_OK && !is_answered(pass); order++) {
             job = (struct bz_job){.runs = pass->command->runs, .draws_sizes = true};
             bz_program_init(&job.program, *next, pass->variant, &bz_strategy_portfolio);
             bz_program_use(&job.program, check->primitive);
