@@ -160,7 +160,7 @@ static bool serve(struct barrier *state) {
 static void host_visits(struct bz_timer *timer) {
     struct barrier *state = bz_container_of(timer, struct barrier, host);
     struct bz_loop *loop = state->scene.world->loop;
-    bool is_busy = bz_driver_ready_count(loop) > 0 && bz_world_only_polls(state->scene.world) == 0;
+    bool is_busy = bz_driver_ready_count(loop) > 0 && !bz_world_only_polls(state->scene.world);
     if (is_busy || serve(state)) {
         bz_timer_arm(timer, bz_loop_now_ns(loop) + HOST_INTERVAL_NS);
     }

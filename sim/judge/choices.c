@@ -187,6 +187,39 @@ bool bz_judge_polls(const struct bz_judge *judge, uint32_t steps) {
     return judge->step >= last + steps && !judge->overtime.is_on;
 }
 
+/* Nothing that the task waits for is there. */
+static bool must_wait(const struct bz_judge *judge, const struct bz_shadow_task *task) {
+    const struct bz_shadow_object *object = &judge->shadow.objects[task->object];
+    if (object->look.must_wait != NULL) {
+        return object->look.must_wait(object->look.instance);
+    }
+    bool is_counted = object->kind != BZ_OBJECT_CONDITION && object->kind != BZ_OBJECT_BARRIER &&
+                      object->size != BZ_QUEUE_RENDEZVOUS;
+    return is_counted && task->is_live && object->permits <= object->holders;
+}
+
+uint32_t bz_judge_only_polls(const struct bz_judge *judge, bool are_vain, bool for_good) {
+    const struct bz_shadow *shadow = &judge->shadow;
+    uint32_t polls = 0;
+    for (uint32_t id = 1; id <= shadow->task_count; id++) {
+        const struct bz_shadow_task *task = &shadow->tasks[id];
+        bool waits = task->phase == BZ_PHASE_SUSPENDED &&
+                     (!task->cancel_pending || task->waits_on) &&
+                     (task->await == BZ_AWAIT_PENDING ||
+                      (task->wait == BZ_WAIT_SLEEP && !are_vain)); /* it asks again now */
+        bool is_asleep = task->wait == BZ_WAIT_FUTURE || task->wait == BZ_WAIT_JOIN ||
+                         (task->wait == BZ_WAIT_SLEEP && !for_good);
+        if (task->phase == BZ_PHASE_DONE || task->is_helper || (waits && is_asleep)) {
+            continue;
+        }
+        if (!waits || task->op == BZ_OP_NONE || (are_vain && !must_wait(judge, task))) {
+            return 0;
+        }
+        polls++;
+    }
+    return polls;
+}
+
 bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns) {
     if (judge->jump_gap > 0) {
         judge->jump_gap -= judge->jump_gap != BZ_GAP_NEVER;

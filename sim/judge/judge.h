@@ -199,6 +199,11 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
 /* True after so many steps without progress, in which the clock stood still. */
 bool bz_judge_polls(const struct bz_judge *judge, uint32_t steps);
 
+/* How many tasks poll inside operations, if no other can run, or with `for_good` sleeps; else 0.
+ * With `are_vain` also 0 if a poll may succeed. Tasks of the code under test do not count.
+ * O(tasks). */
+uint32_t bz_judge_only_polls(const struct bz_judge *judge, bool are_vain, bool for_good);
+
 /* True if a timer comes at another moment of its instant than by default, as a real clock and a
  * real selector allow: no step is slow. Called before a step. */
 bool bz_judge_retimes(struct bz_judge *judge);

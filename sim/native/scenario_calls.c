@@ -50,23 +50,8 @@ bool bz_world_was_cancelled(struct bz_world *world, const struct bz_task *task) 
     return look_at(world, task)->cancelled_in_op;
 }
 
-uint32_t bz_world_only_polls(const struct bz_world *world) {
-    const struct bz_shadow *shadow = &world->judge->shadow;
-    uint32_t object = 0;
-    for (uint32_t id = 1; id <= shadow->task_count; id++) {
-        const struct bz_shadow_task *task = &shadow->tasks[id];
-        bool waits = task->phase == BZ_PHASE_SUSPENDED && task->await == BZ_AWAIT_PENDING &&
-                     (!task->cancel_pending || task->waits_on);
-        if (task->phase == BZ_PHASE_DONE || task->is_helper ||
-            (waits && task->wait == BZ_WAIT_FUTURE)) {
-            continue;
-        }
-        if (!waits || task->op == BZ_OP_NONE) {
-            return 0;
-        }
-        object = task->object;
-    }
-    return object;
+bool bz_world_only_polls(const struct bz_world *world) {
+    return bz_judge_only_polls(world->judge, false, true) > 0;
 }
 
 uint32_t bz_world_asked(const struct bz_world *world, const struct bz_task *task) {

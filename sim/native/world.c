@@ -385,12 +385,21 @@ static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) 
 }
 
 /* The program is at rest but for tasks that poll, and none of these can go on. */
-static __attribute__((noinline)) void rest_among_polls(struct bz_native *native) {
-    uint32_t object = bz_world_only_polls(&native->world);
-    const struct bz_introspection *look = &native->world.judge->shadow.objects[object].look;
-    if (object != 0 && !native->rest_timer->handle.is_ready && look->must_wait != NULL &&
-        look->must_wait(look->instance)) {
+static inline void rest_among_polls(struct bz_native *native) {
+    if (native->rest_timer != NULL && !native->rest_timer->handle.is_ready &&
+        bz_judge_only_polls(native->world.judge, true, true) > 0) {
         (void)goes_on_at_rest(native);
+    }
+}
+
+/* Handles are ready. If these are tasks that poll, and none can go on, time passes. */
+static __attribute__((noinline)) void pass_time(struct bz_native *native) {
+    const struct bz_judge *judge = native->world.judge;
+    const struct bz_loop *loop = native->world.loop;
+    const struct bz_shadow_task *first = &judge->shadow.tasks[loop->ready[0]->owner];
+    if (first->op == BZ_OP_NONE || first->wait != BZ_WAIT_YIELD ||
+        bz_judge_only_polls(judge, true, false) != loop->ready_count || !advance_clock(native)) {
+        jump_clock(native);
     }
 }
 
@@ -401,13 +410,11 @@ static inline __attribute__((always_inline)) bool prepare_any(struct bz_native *
     if (bz_judge_cancel_is_due(native->world.judge) && inject(native)) {
         return false;
     }
-    if (native->rest_timer != NULL) {
-        rest_among_polls(native);
-    }
+    rest_among_polls(native);
     if (loop->heap_count > 0) {
         uint64_t was_ns = loop->now_ns;
         if (loop->ready_count > 0) {
-            jump_clock(native);
+            pass_time(native);
         } else {
             (void)advance_clock(native);
         }
@@ -440,12 +447,10 @@ static bool queue_due_timers(struct bz_native *native, uint64_t was_ns) {
 static bool begin_turn(struct bz_native *native) {
     struct bz_loop *loop = native->world.loop;
     uint64_t was_ns = loop->now_ns;
-    if (native->rest_timer != NULL) {
-        rest_among_polls(native);
-    }
+    rest_among_polls(native);
     bool is_idle = loop->ready_count == 0;
     if (!is_idle) {
-        jump_clock(native);
+        pass_time(native);
     } else if (loop->heap_count > loop->heap_disarmed && outside_strikes(native)) {
         return false;
     } else if (!advance_clock(native) && !goes_on_at_rest(native)) {

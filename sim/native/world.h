@@ -181,9 +181,9 @@ bool bz_world_has_waited(const struct bz_world *world);
 /* bz_sleep() of the running task. The oracle `timer` judges when it ends. */
 enum bz_status bz_world_sleep(const struct bz_world *world, uint64_t delay_ns) BZ_MUST_USE;
 
-/* 0: nothing can run, or a task that does not poll inside an operation. Else the object of one that
- * polls: nothing else comes from the program before a poll succeeds, or a timer fires. O(tasks). */
-uint32_t bz_world_only_polls(const struct bz_world *world);
+/* True if tasks poll inside operations, and all others wait: nothing else comes from the program
+ * before a poll succeeds, or a timer fires. O(tasks). */
+bool bz_world_only_polls(const struct bz_world *world);
 
 /* A timer of the program's own that fires whenever nothing else can run, now or later, and tasks of
  * the program have not ended, unless each of these waits on (bz_world_waits_on()). It may cancel a

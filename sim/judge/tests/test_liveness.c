@@ -163,10 +163,9 @@ Test(liveness, timelines) {
          "livelock 3: what runs: b (in acquire of 'table')"},
         {"", &polls_with_view, "semaphore 1 order=fifo max-steps=100; a-b: acquire",
          "livelock 100: what runs: b (in acquire of 'table')"},
-        /* Without a clock jump, b polls for ever; the holder sleeps. */
-        {"livelock/is_silent_while_a_timer_would_end_it", &polls_with_view,
-         "semaphore 1 order=fifo max-steps=50; a: acquire doze release; b: acquire release",
-         "out-of-steps"},
+        /* b polls, and the holder sleeps. */
+        {"livelock/lets_time_pass_while_nothing_but_polls_is_left", &polls_with_view,
+         "semaphore 1 order=fifo max-steps=50; a: acquire doze release; b: acquire release"},
 
         /* --- leak --- */
         /* The lock is never released: a release would take the entry out. */
