@@ -458,7 +458,11 @@ static void judge_idle(void *instance, uint64_t until_ns) {
     struct scene *scene = instance;
     note_time(scene);
     note_requests(scene, false);
-    report(scene, bz_history_idle(scene->history, until_ns - scene->noted_ns));
+    if (until_ns < UINT64_MAX) {
+        report(scene, bz_history_idle(scene->history, until_ns - scene->noted_ns));
+    } else if (scene->modelled.model.pass == NULL) {
+        report(scene, bz_history_rest(scene->history));
+    }
 }
 
 /* Where tasks poll, none of them is accused: it may go on when it runs. The answer is kept, because

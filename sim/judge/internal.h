@@ -56,12 +56,15 @@ struct bz_overtime {
     bool is_closed; /* a state came twice */
     bool may_jump;  /* a timer was pending since the mark */
     bool will_jump; /* at the next chance */
+    bool progresses;
+    bool in_vain; /* it is one because tasks poll, and one could go on */
     uint32_t turns_left;
     uint32_t steps_left;
     uint32_t turn_left; /* steps until the next look at the state */
     uint32_t lap; /* Brent's search of a cycle: turns since the mark, and until the next one */
     uint32_t lap_end;
-    uint64_t mark; /* the state with which later ones are compared */
+    uint64_t mark;  /* the state with which later ones are compared */
+    uint64_t draws; /* up to its beginning */
     /* Of the run, at the limit. */
     uint32_t step;
     uint32_t progress_step;
@@ -109,8 +112,12 @@ struct bz_judge {
     uint32_t cancels_left;
     uint32_t jump_gap;
     uint32_t clock_step; /* the last step before which the clock advanced */
-    uint64_t lag_ns;     /* of all jumps so far */
-    uint32_t point;      /* cancel points since step point_step - 1 */
+    /* Of tasks that sleep inside operations and ask again, while nothing else happens. */
+    uint32_t polls_since; /* this step; 0: something else happened */
+    uint32_t poll_rounds; /* each has asked so often */
+    uint64_t polled;      /* those that have asked once more, as bits */
+    uint64_t lag_ns;      /* of all jumps so far */
+    uint32_t point;       /* cancel points since step point_step - 1 */
     uint32_t point_step;
     uint32_t picked;  /* calls of bz_judge_pick() */
     uint32_t retimes; /* asked since step retimes_step - 1, less 1 */

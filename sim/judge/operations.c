@@ -61,6 +61,7 @@ __attribute__((hot, noinline)) void bz_judge_note_call(struct bz_judge *judge) {
     struct bz_event event = judge->call;
     struct bz_shadow_task *task = &shadow->tasks[event.task];
     judge->call.kind = 0;
+    judge->polls_since = 0;
     if (event.task == 0 && event.op != BZ_OP_PUT && event.op != BZ_OP_GET) {
         bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
         return;

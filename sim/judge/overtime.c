@@ -6,6 +6,7 @@
  * end, in case that the source does not see all of its state. */
 #include "sim/choice/pcg.h"
 #include "sim/judge/internal.h"
+#include "sim/judge/oracle/permit/lost_wakeup.h"
 
 #define TURNS_MAX 512u
 #define STEPS_LEAST 1000u
@@ -50,11 +51,18 @@ static uint64_t fold_object(uint64_t print, const struct bz_shadow_object *objec
     return bz_digest_word(print, object->live);
 }
 
+static uint64_t count_draws(const struct bz_judge *judge) {
+    uint64_t draws = 0;
+    for (uint32_t task = 0; task < judge->draws_capacity; task++) {
+        draws += judge->draws[task];
+    }
+    return draws;
+}
+
 /* The source's state, and what a program may ask the judge about. Draws are counted, so that a
  * cycle has none: another value might lead out. */
 static bool fingerprint(struct bz_judge *judge, uint64_t *print) {
     const struct bz_shadow *shadow = &judge->shadow;
-    uint64_t draws = 0;
     if (!judge->config.fingerprint(judge->config.source, print)) {
         return false;
     }
@@ -64,10 +72,7 @@ static bool fingerprint(struct bz_judge *judge, uint64_t *print) {
     for (uint32_t number = 1; number <= shadow->object_count; number++) {
         *print = fold_object(*print, &shadow->objects[number]);
     }
-    for (uint32_t task = 0; task < judge->draws_capacity; task++) {
-        draws += judge->draws[task];
-    }
-    *print = bz_digest_word(bz_digest_word(*print, draws), judge->now_ns);
+    *print = bz_digest_word(bz_digest_word(*print, count_draws(judge)), judge->now_ns);
     return true;
 }
 
@@ -108,14 +113,48 @@ static void close_cycle(struct bz_judge *judge) {
     }
 }
 
+/* A task that polls there, or waits, could go on. (Of an object that a model judges, nobody knows:
+ * it may be a matter of time.) */
+static bool serves(const struct bz_shadow_object *object) {
+    return !object->never_stuck && (bz_is_spare(object) | lost_wakeup_is_quorate(object)) != 0;
+}
+
+/* All that happened in the whole overtime is that tasks asked again, and one could go on. Who polls
+ * by yields lets no time pass in which the code under test might help. */
+static bool polls_for_nothing(struct bz_judge *judge) {
+    struct bz_overtime *over = &judge->overtime;
+    bool is_found = false;
+    if (over->progresses || count_draws(judge) != over->draws ||
+        bz_judge_only_polls(judge, false, true) == 0) {
+        return false;
+    }
+    bool by_yields = bz_judge_only_polls(judge, false, false) > 0;
+    for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
+        const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+        is_found |= serves(object) && !(by_yields && bz_is_helped(judge, object));
+    }
+    return is_found;
+}
+
+static void end_unfinished(struct bz_judge *judge) {
+    struct bz_overtime *over = &judge->overtime;
+    over->progresses |= judge->progress_step != 0;
+    over->in_vain = !over->is_closed && polls_for_nothing(judge);
+    over->is_livelock = over->in_vain || (over->is_closed && judge->progress_step == 0);
+    judge->is_stopped = true;
+}
+
 /* Looks at the state between two turns. */
 static void look(struct bz_judge *judge) {
     struct bz_overtime *over = &judge->overtime;
     uint64_t print;
     if (judge->progress_step != 0) {
+        over->progresses = true;
         over->has_mark = false;
         over->lap_end = 1;
-    } else if (over->turns_left-- == 0 || !fingerprint(judge, &print)) {
+    } else if (over->turns_left-- == 0) {
+        end_unfinished(judge);
+    } else if (!fingerprint(judge, &print)) {
         judge->is_stopped = true;
     } else if (over->has_mark && print == over->mark) {
         close_cycle(judge);
@@ -146,6 +185,7 @@ bool bz_overtime_begin(struct bz_judge *judge) {
                                  .digest = judge->digest,
                                  .now_ns = judge->now_ns,
                                  .handoffs = handoffs,
+                                 .draws = count_draws(judge),
                                  .strategy = judge->strategy,
                                  .stats = judge->stats};
     judge->sink = NULL;
@@ -162,8 +202,7 @@ bool bz_overtime_goes_on(struct bz_judge *judge) {
     if (judge->stop != NULL && __atomic_load_n(judge->stop, __ATOMIC_RELAXED) != 0) {
         bz_judge_give_up(judge);
     } else if (over->steps_left-- == 0) {
-        over->is_livelock = over->is_closed && judge->progress_step == 0;
-        judge->is_stopped = true;
+        end_unfinished(judge);
     } else if (!over->is_closed && over->turn_left-- == 0) {
         look(judge);
         over->turn_left--; /* the step that follows */

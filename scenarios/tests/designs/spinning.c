@@ -1,30 +1,38 @@
-/* Waits by yields: a task that cannot go on yields and looks again, and is never suspended on a
- * future. So something can always run, and nothing is ever at rest. Faulty siblings: an acquire
- * that had to wait never sees a release, and a release is lost while a task waits. */
+/* Waits by yields, or by sleeps: a task that cannot go on looks again later, and is never suspended
+ * on a future. So something can always run, and nothing is ever at rest. Faulty siblings: an
+ * acquire that had to wait never sees a release, and a release is lost while a task waits. */
 #include <string.h>
 
 #include "scenarios/tests/designs/designs.h"
 
 #define SLOTS_MAX 64u
 
+#define NAP_NS UINT64_C(1000000)
+
 enum fault { NO_FAULT, IS_BLIND, LOSES };
 
 struct spinner {
     struct bz_loop *loop;
     enum fault fault;
-    uint32_t count; /* free permits; items; tasks at the barrier; 1: the event is set */
-    uint32_t most;  /* permits; items; parties */
+    uint64_t nap_ns; /* 0: it yields */
+    uint32_t count;  /* free permits; items; tasks at the barrier; 1: the event is set */
+    uint32_t most;   /* permits; items; parties */
     uint32_t waiting;
     uint64_t items[SLOTS_MAX];
     struct bz_list waiters; /* at the condition, at the barrier */
 };
 
 static enum bz_status begin(void *instance, struct bz_loop *loop, uint32_t count, uint32_t most,
-                            enum fault fault) {
+                            enum fault fault, uint64_t nap_ns) {
     struct spinner *self = instance;
-    *self = (struct spinner){.loop = loop, .fault = fault, .count = count, .most = most};
+    *self = (struct spinner){
+        .loop = loop, .fault = fault, .nap_ns = nap_ns, .count = count, .most = most};
     bz_list_init(&self->waiters);
     return BZ_OK;
+}
+
+static enum bz_status pause(const struct spinner *self) {
+    return self->nap_ns > 0 ? bz_sleep(self->loop, self->nap_ns) : bz_yield(self->loop);
 }
 
 /* Until `may_go`, or until the task is cancelled. */
@@ -34,7 +42,7 @@ static enum bz_status spin(struct spinner *self, bool (*may_go)(const struct spi
     self->waiting++;
     while (status == BZ_OK && !(sees && may_go(self))) {
         sees = self->fault != IS_BLIND;
-        status = bz_yield(self->loop);
+        status = pause(self);
     }
     self->waiting--;
     return status;
@@ -99,7 +107,7 @@ static enum bz_status spin_wait(void *instance) {
 static enum bz_status spin_in_line(struct spinner *self, const struct bz_list *own) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && (bz_list_is_linked(own) || self->fault == IS_BLIND)) {
-        status = bz_yield(self->loop);
+        status = pause(self);
     }
     return status;
 }
@@ -128,7 +136,7 @@ static enum bz_status spin_wait_notified(void *instance) {
     self->count = 1;
     enum bz_status status = spin_in_line(self, &own);
     while (self->count == 0) {
-        enum bz_status again = bz_yield(self->loop);
+        enum bz_status again = pause(self);
         status = again == BZ_OK ? status : again;
     }
     self->count = 0;
@@ -207,24 +215,24 @@ static uint64_t spin_size(void *instance) {
 
 /* --- the designs ------------------------------------------------------------------------------ */
 
-#define SPINNING(name, fault, summary)                                                             \
+#define SPINNING(name, fault, nap_ns, summary)                                                     \
     static enum bz_status name##_init(void *instance, struct bz_loop *loop, uint32_t permits) {    \
-        return begin(instance, loop, permits, permits, fault);                                     \
+        return begin(instance, loop, permits, permits, fault, nap_ns);                             \
     }                                                                                              \
     static enum bz_status name##_condition_init(void *instance, struct bz_loop *loop) {            \
-        return begin(instance, loop, 1, 1, fault);                                                 \
+        return begin(instance, loop, 1, 1, fault, nap_ns);                                         \
     }                                                                                              \
     static enum bz_status name##_event_init(void *instance, struct bz_loop *loop) {                \
-        return begin(instance, loop, 0, 1, fault);                                                 \
+        return begin(instance, loop, 0, 1, fault, nap_ns);                                         \
     }                                                                                              \
     static enum bz_status name##_barrier_init(void *instance, struct bz_loop *loop,                \
                                               uint32_t parties) {                                  \
-        return begin(instance, loop, 0, parties, fault);                                           \
+        return begin(instance, loop, 0, parties, fault, nap_ns);                                   \
     }                                                                                              \
     static enum bz_status name##_queue_init(void *instance, struct bz_loop *loop,                  \
                                             enum bz_queue_order order, uint32_t maxsize) {         \
         (void)order;                                                                               \
-        return begin(instance, loop, 0, maxsize, fault);                                           \
+        return begin(instance, loop, 0, maxsize, fault, nap_ns);                                   \
     }                                                                                              \
     DESIGN(                                                                                        \
         name,                                                                                      \
@@ -265,6 +273,8 @@ static uint64_t spin_size(void *instance) {
         .release = release_, .locked = spin_locked, .view = spin_view                              \
     }
 
-SPINNING(spinning, NO_FAULT, "who waits yields and looks again");
-SPINNING(spinning_blind, IS_BLIND, "the same, and who has to wait never goes on");
-SPINNING(spinning_losing, LOSES, "the same, and what is given back while one waits is lost");
+SPINNING(spinning, NO_FAULT, 0, "who waits yields and looks again");
+SPINNING(spinning_blind, IS_BLIND, 0, "the same, and who has to wait never goes on");
+SPINNING(spinning_losing, LOSES, 0, "the same, and what is given back while one waits is lost");
+SPINNING(sleeping, NO_FAULT, NAP_NS, "who waits sleeps and looks again");
+SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and who has to wait never goes on");

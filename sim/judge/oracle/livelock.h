@@ -1,6 +1,8 @@
 /* livelock: the run repeats itself without progress: no operation is called or returns, and no task
  * ends. Judged at the step limit only. There the run continues in a fair order, and a state that
- * comes a second time is the proof (overtime.c). A run that is merely cut short is out of steps. */
+ * comes a second time is the proof (overtime.c). A run that is merely cut short is out of steps.
+ * One in which tasks ask again to the end, as often as a fair order lets them, is a livelock too,
+ * if one of them could go on. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #define BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #include "sim/judge/oracle/oracle.h"
@@ -13,8 +15,11 @@ static inline void livelock_judges(struct bz_judge *judge, const struct bz_momen
     const struct bz_task_list list = bz_list_tasks(judge, bz_shadow_is_ready);
     (void)moment;
     bz_judge_violate(judge, "livelock", 0, 0,
-                     "the run repeats itself for ever: no operation is called or returns, and no "
+                     "%s: no operation is called or returns, and no "
                      "task ends; last progress in step %u of %u; what runs: %s%s",
+                     judge->overtime.in_vain
+                         ? "tasks ask again and again, and one of them could go on"
+                         : "the run repeats itself for ever",
                      judge->progress_step, judge->step, list.first == 0 ? "timers" : list.text,
                      list.has_more ? ", ..." : "");
 }
