@@ -13,9 +13,7 @@
  *
  * With `extras=1`, tasks also call what the model marks as extra, continue after a call that was
  * cancelled, and release what no task holds. A variant that claims BZ_CLAIM_REFUSES_MISUSE must
- * refuse that, and nothing may change.
- *
- * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
+ * refuse that, and nothing may change. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -306,21 +304,19 @@ static enum bz_status give_back(struct client *client, uint32_t op) {
 }
 
 /* The operations that would give back what no task holds, or that one task at a time may call and
- * another one is in, if the variant claims to refuse that. Any task may release a plain semaphore.
- */
+ * another one is in, if the variant claims to refuse that. Not for a plain semaphore. */
 static uint64_t misusable(const struct scene *scene) {
     const struct bz_model *model = &scene->modelled.model;
     uint64_t set = 0;
     bool is_judged = value_of(scene, EXTRAS) == 1 && scene->primitive != BZ_PRIMITIVE_SEMAPHORE &&
                      bz_scene_claims(scene->base.world, scene->primitive, BZ_CLAIM_REFUSES_MISUSE);
-    for (uint32_t op = 0; is_judged && op < model->op_count; op++) {
-        set |= (uint64_t)(model->ops[op].gives_back != 0) << op;
-    }
+    bool is_owed = false;
     for (uint32_t number = 0; number < scene->client_count; number++) {
-        set = scene->clients[number].owed != 0 ? 0 : set;
+        is_owed |= scene->clients[number].owed != 0;
     }
     for (uint32_t op = 0; is_judged && op < model->op_count; op++) {
-        set |= (uint64_t)is_excluded(scene, op, true) << op;
+        bool is_release = !is_owed && model->ops[op].gives_back != 0;
+        set |= (uint64_t)(is_release || is_excluded(scene, op, true)) << op;
     }
     return set;
 }
@@ -425,18 +421,27 @@ static enum bz_status run_client(void *arg) {
 /* --- at rest ---------------------------------------------------------------------------------- */
 
 static void end_one(struct scene *scene) {
-    for (uint32_t number = 0; number < scene->client_count; number++) {
-        if (scene->clients[number].keeps) {
-            (void)bz_future_set_result(&scene->clients[number].leave, 0);
+    struct bz_world *world = scene->base.world;
+    struct client *end = scene->clients + scene->client_count;
+    const struct client *deaf = NULL; /* it waits on, however often it is cancelled */
+    for (struct client *client = scene->clients; client < end; client++) {
+        if (client->keeps) {
+            (void)bz_future_set_result(&client->leave, 0);
             return;
         }
     }
-    for (uint32_t number = 0; number < scene->client_count; number++) {
-        const struct client *client = &scene->clients[number];
-        bool waits_on = bz_world_waits_on(scene->base.world, client->task);
-        if (!waits_on && bz_task_cancel(client->task)) {
+    for (const struct client *client = scene->clients; client < end; client++) {
+        uint32_t asked = bz_task_cancelling(client->task);
+        bool is_deaf = asked >= BZ_ASKED_MAX && bz_world_was_cancelled(world, client->task);
+        deaf = is_deaf ? client : deaf;
+        if (!is_deaf && !bz_world_waits_on(world, client->task) && bz_task_cancel(client->task)) {
             return;
         }
+    }
+    if (deaf != NULL) {
+        bz_judge_violate(world->judge, "cancel-delivered", bz_task_id(deaf->task),
+                         scene->sut.object, "client-%u was cancelled %u times, and waits on",
+                         deaf->number + 1, bz_task_cancelling(deaf->task));
     }
 }
 
@@ -512,8 +517,7 @@ static bool keep_history(struct scene *scene, const int64_t *parameters) {
             .clients_max = scene->client_count,
             .configurations_max = most,
             .configurations_first = most < FIRST ? most : FIRST,
-            .events_max = (uint32_t)(2 * EVENTS_OF_A_CALL * calls *
-                                     (model->pass != NULL ? 2u : 1u)), /* may be given back */
+            .events_max = (uint32_t)(calls * (model->pass != NULL ? 4 : 2) * EVENTS_OF_A_CALL),
             .first_number = 1});
     return scene->history != NULL;
 }

@@ -321,6 +321,8 @@ Test(designs, waits_by_yields) {
             expect_finding(&design_sleeping_blind, finds[index].scenario, finds[index].primitive);
         }
     }
+    expect_finding(&design_sleeping_deaf, "model", BZ_PRIMITIVE_EVENT);
+    expect_finding(&design_sleeping_deaf, "model", BZ_PRIMITIVE_QUEUE);
     expect_silence_everywhere(&design_sleeping);
 }
 

@@ -9,7 +9,7 @@
 
 #define NAP_NS UINT64_C(1000000)
 
-enum fault { NO_FAULT, IS_BLIND, LOSES };
+enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF };
 
 struct spinner {
     struct bz_loop *loop;
@@ -43,6 +43,7 @@ static enum bz_status spin(struct spinner *self, bool (*may_go)(const struct spi
     while (status == BZ_OK && !(sees && may_go(self))) {
         sees = self->fault != IS_BLIND;
         status = pause(self);
+        status = self->fault == IS_DEAF ? BZ_OK : status;
     }
     self->waiting--;
     return status;
@@ -278,3 +279,4 @@ SPINNING(spinning_blind, IS_BLIND, 0, "the same, and who has to wait never goes 
 SPINNING(spinning_losing, LOSES, 0, "the same, and what is given back while one waits is lost");
 SPINNING(sleeping, NO_FAULT, NAP_NS, "who waits sleeps and looks again");
 SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and who has to wait never goes on");
+SPINNING(sleeping_deaf, IS_DEAF, NAP_NS, "the same, and a cancel ends no wait");
