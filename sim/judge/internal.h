@@ -43,6 +43,7 @@ struct bz_debt {
     uint32_t object;
     uint32_t lock;
     uint32_t wakes; /* of the object, once the debt is paid */
+    bool is_late;   /* it was notified when it had been cancelled, and had not left */
     enum bz_op op;  /* those of struct bz_violation, when the task left */
     enum bz_window window;
 };

@@ -513,7 +513,7 @@ static __attribute__((noinline, cold)) void judge_debt(struct bz_judge *judge) {
     bz_judge_moment(judge, (struct bz_moment){.kind = BZ_MOMENT_OWES,
                                               .task = debt.task,
                                               .object = debt.object,
-                                              .numbers = {debt.wakes}});
+                                              .numbers = {debt.wakes, debt.is_late}});
     if (judge->violation.oracle == NULL) {
         judge->violation = first;
         return;

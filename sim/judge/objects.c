@@ -123,6 +123,22 @@ static void wakes_left(const struct bz_judge *judge, uint32_t number,
     wakes->due = due < wakes->due ? due : wakes->due;
 }
 
+/* A condition has woken too few, and others wait: it may have picked tasks that had been cancelled
+ * and have not left. Each of these has to wake another one when it leaves. */
+static void note_debts(struct bz_judge *judge, uint32_t number, uint32_t missing) {
+    const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+    uint32_t owed = object->wakes;
+    for (uint32_t id = 1; missing > 0 && id <= judge->shadow.task_count; id++) {
+        struct bz_shadow_task *task = &judge->shadow.tasks[id];
+        if (task->op == BZ_OP_WAIT && task->object == number && task->owes_wake == 0 &&
+            !task->was_granted && task->inside == BZ_INSIDE_CANCELLED &&
+            task->phase == BZ_PHASE_SUSPENDED) {
+            task->owes_wake = ++owed;
+            missing--;
+        }
+    }
+}
+
 static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_wakes wakes,
                      enum bz_status status) {
     uint32_t woken = bz_judge_shadow_object(judge, object)->wakes - wakes.so_far;
@@ -132,6 +148,10 @@ static void notified(struct bz_judge *judge, uint32_t object, struct bz_judged_w
                                               .status = status,
                                               .numbers = {woken, wakes.due}});
     bz_shadow_pass_over(&judge->shadow, bz_judge_shadow_object(judge, object));
+    if (status == BZ_OK && woken < wakes.due &&
+        bz_judge_shadow_object(judge, object)->kind == BZ_OBJECT_CONDITION) {
+        note_debts(judge, object, wakes.due - woken);
+    }
 }
 
 /* Those that poll need no wake-up. */
@@ -279,6 +299,7 @@ static void note_debt(struct bz_judged_condition *condition, uint32_t id, enum b
                                        .object = condition->object,
                                        .lock = condition->lock,
                                        .wakes = task->owes_wake,
+                                       .is_late = !task->was_granted,
                                        .op = bz_shadow_op(task),
                                        .window = bz_shadow_window(task)};
     }

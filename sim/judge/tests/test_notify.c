@@ -89,6 +89,7 @@ static enum bz_status pass_on_wait(void *instance) {
 CONDITION(notifies_fewer, CLAIMS, ops->notify = notify_fewer)
 CONDITION(never_relocks, CLAIMS, ops->wait = wait_without_lock)
 CONDITION(yields, CLAIMS | BZ_CLAIM_EXACT_NOTIFY, ops->wait = yields_wait)
+CONDITION(loses_to_dead, CLAIMS, ops->notify = notify_dead)
 CONDITION(wakes_dead, CLAIMS, ops->notify = notify_dead, ops->wait = pass_on_wait)
 
 static enum bz_status early_init(void *instance, struct bz_loop *loop, uint32_t parties) {
@@ -253,6 +254,10 @@ Test(notify, timelines) {
          "hall; a-b: acquire ~wait release; c: acquire notify-1 yield release; a b !a c a => "
          "a.acquire:ok b.acquire:ok c.acquire:ok c.notify-1:ok c.yield:ok c.release:ok "
          "a.wait:cancelled a.release:ok b.wait:ok b.release:ok"},
+        {"lost-notification/fires_when_it_ends_at_a_cancelled_waiter", &loses_to_dead,
+         "hall; a-b: acquire ~wait release; c: acquire notify-1 yield release; a b !a c a",
+         "lost-notification 7: a was cancelled, then notified by 'news', and left without passing "
+         "it on"},
         /* gh-67159; and a toy for the case in which nobody holds the lock. */
         {"relock/fires_when_a_wait_comes_back_without_the_lock", &bz_variant_zoo_cond_cancel_relock,
          "hall; a-b: acquire ~wait release; c: acquire notify-1 yield release; a b c a !a a",

@@ -2,10 +2,10 @@
  * two ways:
  *
  * - notify(n), notify_all() or set() leaves waiters asleep that it should have woken.
- * - A waiter was notified, then cancelled, and left without waking one of those that the
- *   notification passed over, and that still wait (gh-112202). The program may do that itself
- *   (struct bz_debt). If its wait returns BZ_OK, it kept the notification, and `cancel-delivered`
- *   judges it.
+ * - A waiter was notified, and cancelled before or after that, and left without waking one of
+ *   those that the notification passed over, and that still wait (gh-112202). The program may do
+ *   that itself (struct bz_debt). If its wait returns BZ_OK, it kept the notification, and
+ *   `cancel-delivered` judges it.
  *
  * With BZ_CLAIM_WAIT_MORPHING nobody sees when a waiter is notified: one that is lost is found by
  * what sleeps at the end (`deadlock`) and by the model.
@@ -36,12 +36,15 @@ static inline void lost_notification_judges(struct bz_judge *judge,
         return; /* see lose_count() in judge.c */
     }
     const struct bz_task_label name = bz_task_label(judge, moment->task);
+    bool is_late = moment->numbers[1] != 0;
     if (moment->kind == BZ_MOMENT_OWES) {
         bz_judge_violate(judge, "lost-notification", moment->task, moment->object,
-                         "%s was notified by '%s', then cancelled, and left without passing it on; "
+                         "%s was %snotified by '%s', %sand left without passing it on; "
                          "%u task%s still wait%s",
-                         name.text, bz_judge_label(judge, moment->object).text, object->live,
-                         bz_plural(object->live), object->live == 1 ? "s" : "");
+                         name.text, is_late ? "cancelled, then " : "",
+                         bz_judge_label(judge, moment->object).text,
+                         is_late ? "" : "then cancelled, ", object->live, bz_plural(object->live),
+                         object->live == 1 ? "s" : "");
     } else {
         bz_judge_violate(judge, "lost-notification", moment->task, moment->object,
                          "%s told '%s' to wake %" PRIu64 " task%s, but it woke %" PRIu64
