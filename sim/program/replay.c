@@ -201,25 +201,42 @@ bool bz_record_kept(const struct bz_program *given, const struct bz_kept_run *ru
     return report->lack[0] == '\0';
 }
 
+/* A seed's run in a world of its own. */
+static bool play_seed(struct stage *stage, struct bz_program *program, uint64_t seed,
+                      struct bz_replay_report *report) {
+    program->contain.stop = NULL;
+    if (program->contain.is_on) { /* in one process; a lack shows in the run */
+        (void)bz_program_measure(program);
+    }
+    if (set_up(stage, program, report, NULL, 0) &&
+        bz_program_run(program, stage->place.world, seed) == BZ_RUN_NO_RESOURCE) {
+        bz_lack_copy(report->lack, bz_judge_error(stage->place.world->judge));
+    }
+    return report->lack[0] == '\0';
+}
+
+bool bz_seed_digest(const struct bz_program *given, uint64_t seed, uint64_t *digest, char *lack) {
+    struct stage stage;
+    struct bz_program program = *given;
+    struct bz_replay_report report;
+    if (play_seed(&stage, &program, seed, &report)) {
+        *digest = bz_judge_digest(stage.place.world->judge);
+    }
+    bz_lack_copy(lack, report.lack);
+    bz_world_destroy(stage.place.world);
+    return lack[0] == '\0';
+}
+
 /* Uses two worlds, so that addresses differ between the two runs. */
 bool bz_record(const struct bz_program *given, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report) {
     struct stage light;
     struct bz_program unstopped = *given;
-    unstopped.contain.stop = NULL;
-    if (unstopped.contain.is_on) { /* in one process; a lack shows in the run */
-        (void)bz_program_measure(&unstopped);
-    }
-    if (set_up(&light, &unstopped, report, NULL, 0)) {
-        struct bz_judge *judge = light.place.world->judge;
-        if (bz_program_run(&unstopped, light.place.world, seed) == BZ_RUN_NO_RESOURCE) {
-            bz_lack_copy(report->lack, bz_judge_error(judge));
-        } else {
-            struct bz_kept_run run;
-            bz_judge_keep(judge, &run);
-            (void)bz_record_kept(given, &run, trace, report);
-            bz_kept_run_fini(&run);
-        }
+    if (play_seed(&light, &unstopped, seed, report)) {
+        struct bz_kept_run run;
+        bz_judge_keep(light.place.world->judge, &run);
+        (void)bz_record_kept(given, &run, trace, report);
+        bz_kept_run_fini(&run);
     }
     bz_world_destroy(light.place.world);
     return report->lack[0] == '\0';

@@ -18,6 +18,9 @@
 bool bz_record(const struct bz_program *program, uint64_t seed, struct bz_trace *trace,
                struct bz_replay_report *report);
 
+/* The digest of a seed's run. False if something ran out, which `lack` then says. */
+bool bz_seed_digest(const struct bz_program *program, uint64_t seed, uint64_t *digest, char *lack);
+
 /* Records a run of the program that was kept (sim/judge/record.h): the second half of bz_record().
  */
 bool bz_record_kept(const struct bz_program *program, const struct bz_kept_run *run,

@@ -178,18 +178,12 @@ enum bz_cause bz_named_run_cause(const struct bz_named_run *run, char *text, siz
 }
 
 const char *bz_named_run_token(const struct bz_named_run *run, char *token, size_t token_bytes) {
-    bool leads_back = true;
-    if (!run->is_token) {
-        struct bz_trace again;
-        struct bz_replay_report report;
-        bz_trace_init(&again);
-        if (!bz_record(&run->program, run->trace.seed, &again, &report)) {
-            exit(bz_cli_fail(BZ_EXIT_INTERNAL, "%s", report.lack));
-        }
-        leads_back = again.digest == run->trace.digest;
-        bz_trace_fini(&again);
+    uint64_t digest = run->trace.digest;
+    char lack[BZ_LACK_BYTES];
+    if (!run->is_token && !bz_seed_digest(&run->program, run->trace.seed, &digest, lack)) {
+        exit(bz_cli_fail(BZ_EXIT_INTERNAL, "%s", lack));
     }
-    return leads_back ? bz_token_format(&run->program, run->trace.seed, run->trace.digest, token,
-                                        token_bytes)
-                      : NULL;
+    return digest == run->trace.digest ? bz_token_format(&run->program, run->trace.seed,
+                                                         run->trace.digest, token, token_bytes)
+                                       : NULL;
 }

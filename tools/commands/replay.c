@@ -227,7 +227,7 @@ static int write_program(const struct replay *replay) {
                              replay->program_out, strerror(errno));
 }
 
-/* Records the run again, so that the file is as this version writes it, and writes it. */
+/* Writes the run as this version records it: that of a token was recorded just now. */
 static int write_trace(struct replay *replay) {
     char error[BZ_ERROR_BYTES];
     const struct bz_replay_report *report = &replay->run.report;
@@ -235,16 +235,17 @@ static int write_trace(struct replay *replay) {
     if (is_strict && report->result == BZ_REPLAY_DIVERGED) {
         return BZ_EXIT_OK; /* the exit status says so */
     }
+    bool is_recorded = !is_strict || replay->run.is_token;
+    const struct bz_trace *trace = is_strict && is_recorded ? &replay->run.trace : &replay->record;
     uint64_t digest = report->digest;
     int code =
-        is_strict ? bz_named_run_replay_leniently(&replay->run, &replay->record) : BZ_EXIT_OK;
-    if (code == BZ_EXIT_OK && replay->record.digest != digest) {
+        is_recorded ? BZ_EXIT_OK : bz_named_run_replay_leniently(&replay->run, &replay->record);
+    if (code == BZ_EXIT_OK && trace->digest != digest) {
         return bz_cli_fail(BZ_EXIT_DIVERGED,
                            "'%s' was not written: another run of the same choices differs",
                            replay->output);
     }
-    if (code == BZ_EXIT_OK &&
-        !bz_trace_write(&replay->record, replay->output, error, sizeof error)) {
+    if (code == BZ_EXIT_OK && !bz_trace_write(trace, replay->output, error, sizeof error)) {
         code = bz_cli_fail(BZ_EXIT_USAGE, "the trace was not written: %s", error);
     }
     return code;
