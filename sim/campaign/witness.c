@@ -20,6 +20,7 @@ bool bz_witness_search(const struct bz_program *program, const struct bz_failure
     if (program->strategy == &bz_strategy_answers) { /* answers are valid under one order only */
         witness->program.strategy = &bz_strategy_portfolio;
     }
+    (void)bz_program_measure(&witness->program); /* also for its recording; a lack shows below */
     uint64_t steps_max = bz_budget_steps(budget, program);
     struct bz_campaign_result *result = calloc(1, sizeof *result);
     struct bz_campaign_config config = {.program = &witness->program,
