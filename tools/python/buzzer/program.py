@@ -5,6 +5,7 @@ Each call is in a process of its own: it leaves nothing here, and a crash ends t
 import contextlib
 import gc
 import glob
+import importlib
 import importlib.util
 import io
 import json
@@ -97,7 +98,7 @@ def _be_program(parent, words, cases, replay, missing, signs, files):
         if not files:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         from buzzer import _native
-        from buzzer.loop import Loop
+        from buzzer.loop import Loop  # _start() has imported them
         if "hypothesis" in sys.modules:
             from buzzer import strategies
             strategies.warm_up()
@@ -108,7 +109,7 @@ def _be_program(parent, words, cases, replay, missing, signs, files):
         gc.freeze()  # or each process that a run needs copies what is here
         code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
                             replay or f"{COMMAND} replay", missing or {},
-                            files[2].fileno() if files else -1)
+                            files[2].fileno() if len(files) > 2 else -1)
     except BaseException:
         traceback.print_exc()
     finally:
@@ -180,6 +181,7 @@ def call_python(*words):
 
 def _start(words, cases, replay, missing, signs, files=()):
     check_is_built()
+    importlib.import_module("buzzer.loop")  # once, and not in each child
     is_new = not os.path.isdir(FOLDER)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -223,10 +225,10 @@ class Answer(typing.NamedTuple):
     results: typing.Optional[dict]  # as --json has them; None: it ended without
 
 
-def ask(words, cases, *, replay=None, signs=None):
+def ask(words, cases, *, replay=None, signs=None, has_results=True):
     """Runs it, and nothing is printed here."""
     with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+        files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(2 + has_results)]
         code, interrupt, _ = _start(words, cases, replay, None, signs or Signs(), files)
         if interrupt is not None:
             raise interrupt
@@ -234,5 +236,5 @@ def ask(words, cases, *, replay=None, signs=None):
         for file in files:
             file.seek(0)
             texts.append(file.read().decode("utf-8", "replace"))
-    results = texts.pop()
+    results = texts.pop() if has_results else ""
     return Answer(code, *texts, json.loads(results) if results else None)

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import resource
+import signal
 import sys
 import unittest
 
@@ -12,7 +13,7 @@ import support
 from support import RUNTIME, TESTS, write
 
 import buzzer  # of the folder
-from buzzer import where
+from buzzer import _native, where
 
 write("test_lock.py", TESTS)
 sys.path.insert(0, support.FOLDER)
@@ -287,14 +288,14 @@ class Api(support.Case):
                 assert [type(each) for each in error.exceptions] == [ZeroDivisionError]
             return order
 
-        options = {"order": "fifo", "cancel": "none", "out": None}
+        options = {"order": "fifo", "cancel": "none", "out": None, "no_shrink": True}
         for unwanted in itertools.permutations(range(3)):
             async def test_group(sim):
                 sim.check(await cancelled_in([]) != list(unwanted), "in this order")
-            by_age = buzzer.run(test_group, strategy="fifo", no_shrink=True, **options)
+            by_age = buzzer.run(test_group, strategy="fifo", runs=1, **options)
             self.assertEqual(by_age.exit_code, unwanted == (0, 1, 2), by_age.violations)
             violation = buzzer.run(test_group, runs=100, **options).violations[-1]
-            self.assertTrue(buzzer.replay(test_group, violation.token).matched)
+        self.assertTrue(buzzer.replay(test_group, violation.token).matched)
 
     def test_no_test(self):
         def test_sync(sim):
@@ -380,8 +381,21 @@ class Api(support.Case):
 
         buzzer.run(test_it, runs=5)
         self.assertEqual(runs, [])
-        self.assertNotIn("buzzer._native", sys.modules)
         self.assertEqual(os.waitstatus_to_exitcode(os.system("true")), 0)
+
+    def test_refusal_does_not_stay(self):
+        """A later campaign that lacks something is no wrong call."""
+        async def test_forks(sim):
+            os.fork()
+
+        async def test_killed(sim):
+            with open("runs", "a", encoding="utf-8") as file:
+                file.write("x")
+            if os.path.getsize("runs") % 11 == 0:  # never twice in a run: from outside
+                os.kill(_native.process(), signal.SIGKILL)
+
+        self.assertEqual(buzzer.run(test_forks).exit_code, 2)
+        self.assertEqual(buzzer.run(test_killed).exit_code, 5)
 
     def test_where(self):
         """The innermost line of the program, also through a context manager of its own."""
