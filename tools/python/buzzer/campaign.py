@@ -25,9 +25,10 @@ class Failure(AssertionError):
 
     @property
     def run(self):
-        """The token of a run that fails, or the path of its trace; None."""
-        for found in _violations_in(self._results):
-            return found.shrunk or found.token or found.trace
+        """The path of the trace of a run that fails, or its token; None."""
+        for found in _items_in(self._results):
+            shrunk = found.get("shrunk") or found
+            return shrunk.get("trace") or shrunk.get("token") or found["trace"] or found["token"]
         return None
 
 
@@ -99,9 +100,9 @@ def _violation(item):
                      item.get("fifo_token"))
 
 
-def _violations_in(results):
+def _items_in(results):
     for found in (results, results.get("stored", {}), results.get("stored_own", {})):
-        yield from map(_violation, found.get("violations", found.get("failures", ())))
+        yield from found.get("violations", found.get("failures", ()))
 
 
 def run(function, **options):
@@ -115,7 +116,7 @@ def run(function, **options):
     answer = program.ask(words_of_run(case, "--json"), [case])
     results = _results(answer)
     return Result(results["runs"], results["steps"], results["digest"],
-                  tuple(_violations_in(results)),
+                  tuple(map(_violation, _items_in(results))),
                   tuple(item["message"] for item in results["warnings"]), answer.code, results)
 
 
@@ -189,8 +190,9 @@ def check_replay(case, text, replay=None):
 
 
 def remake(case, run):
-    """Makes a run again, for what else the test does in it."""
-    program.ask(replay_words(run), [case])
+    """Makes a run again, for what else the test does in it: that of a trace once, and no other."""
+    more = [f"--variant={program.RUNTIME}"] if os.path.isfile(run) else []
+    program.ask(replay_words(run, *more), [case], has_results=False)
 
 
 def call(case, words):
