@@ -9,6 +9,7 @@ other.
 import asyncio
 import contextlib
 import contextvars
+import os
 import random
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from stock_loop import TIMED, stock_log
 
 PROGRAMS = {}
 REAL_LOOPS, BUZZER_RUNS = 3000, 3000
+DRAWN = 60 if os.environ.get("BUZZER_LONG_TESTS") else 20
 
 
 def program(function):
@@ -389,7 +391,7 @@ def drawn(seed):
 # as_completed() makes a set, which a stock loop walks in the order of addresses.
 PROGRAMS.update((function.__name__, noted(function)) for function in correct_programs.CORRECT
                 if function is not correct_programs.guard_of_completions)
-PROGRAMS.update((f"drawn{seed}", drawn(seed)) for seed in range(60))
+PROGRAMS.update((f"drawn{seed}", drawn(seed)) for seed in range(DRAWN))
 PROGRAMS.update(arguments.PROGRAMS)
 
 

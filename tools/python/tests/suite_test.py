@@ -375,6 +375,11 @@ class Suites(support.Case):
 
     def test_dies(self):
         """In each run, or in one; a worker that measures the test is no exception."""
+        write("conftest.py", """
+            import buzzer
+
+            buzzer.profile("short", no_shrink=True, step_time=200)
+        """)
         write("test_dies.py", """
             import asyncio, os, pytest, random
 
@@ -391,7 +396,7 @@ class Suites(support.Case):
                 while True:
                     pass
         """)
-        output = self.pytest(buzzer="--buzzer=100", code=1)
+        output = self.pytest("--buzzer-profile", "short", buzzer="--buzzer=100", code=1)
         self.assertIn("3 failed", output)
         self.assertEqual(output.count("violation: exit"), 2)
         self.assertIn("violation: hang", output)
