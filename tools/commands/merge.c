@@ -222,7 +222,7 @@ static int join(struct shards *shards, struct part *part, struct bz_campaign_sta
 }
 
 static int join_all(struct shards *shards, struct bz_campaign_state *sum) {
-    struct bz_campaign_state *state = bz_lack_check(malloc(sizeof *state), "a shard");
+    struct bz_campaign_state *state = bz_lack_check(calloc(1, sizeof *state), "a shard");
     int code = survey(shards, state);
     for (uint32_t index = 0; code == BZ_EXIT_OK && index < shards->of.shard.count; index++) {
         if (shards->parts[index].path != NULL) {
