@@ -5,7 +5,6 @@ Each call is in a process of its own: it leaves nothing here, and a crash ends t
 import contextlib
 import gc
 import glob
-import importlib
 import importlib.util
 import io
 import json
@@ -98,7 +97,7 @@ def _be_program(parent, words, cases, replay, missing, signs, files):
         if not files:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         from buzzer import _native
-        from buzzer.loop import Loop  # _start() has imported them
+        from buzzer.loop import Loop
         if "hypothesis" in sys.modules:
             from buzzer import strategies
             strategies.warm_up()
@@ -181,7 +180,6 @@ def call_python(*words):
 
 def _start(words, cases, replay, missing, signs, files=()):
     check_is_built()
-    importlib.import_module("buzzer.loop")  # once, and not in each child
     is_new = not os.path.isdir(FOLDER)
     sys.stdout.flush()
     sys.stderr.flush()

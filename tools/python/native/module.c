@@ -290,7 +290,11 @@ static PyObject *module_main(PyObject *module, PyObject *args) {
     Py_INCREF(loop);
     Py_INCREF(reasons);
     Py_XSETREF(missing, reasons);
-    *was_refused = false; /* by a test of another process with this parent */
+    was_refused = bz_shared_alloc(sizeof *was_refused); /* with the children of this process */
+    if (was_refused == NULL) {
+        return PyErr_NoMemory();
+    }
+    bz_caller.was_refused = was_refused;
     bz_cli_catalog.why_missing = why_missing;
     Py_XSETREF(loop_class, loop);
     bz_caller.program = bz_py_name(program);
@@ -353,9 +357,7 @@ PyMODINIT_FUNC PyInit__native(void) {
     PyObject *asyncio = PyImport_ImportModule("asyncio");
     PyObject *module = asyncio == NULL ? NULL : PyModule_Create(&definition);
     Py_XDECREF(asyncio);
-    was_refused = bz_shared_alloc(sizeof *was_refused);
-    bz_caller.was_refused = was_refused;
-    if (module == NULL || was_refused == NULL || !bz_py_names_init() || !bz_py_futures_init() ||
+    if (module == NULL || !bz_py_names_init() || !bz_py_futures_init() ||
         !bz_py_handle_init(module) || !bz_py_loop_init(module) || !bz_py_task_init(module) ||
         !bz_py_acquire_init() || !bz_py_objects_init(module) || !bz_py_pins_init()) {
         Py_XDECREF(module);

@@ -13,7 +13,7 @@ import support
 from support import RUNTIME, TESTS, write
 
 import buzzer  # of the folder
-from buzzer import _native, where
+from buzzer import where
 
 write("test_lock.py", TESTS)
 sys.path.insert(0, support.FOLDER)
@@ -381,6 +381,7 @@ class Api(support.Case):
 
         buzzer.run(test_it, runs=5)
         self.assertEqual(runs, [])
+        self.assertNotIn("buzzer._native", sys.modules)
         self.assertEqual(os.waitstatus_to_exitcode(os.system("true")), 0)
 
     def test_refusal_does_not_stay(self):
@@ -389,6 +390,7 @@ class Api(support.Case):
             os.fork()
 
         async def test_killed(sim):
+            from buzzer import _native
             with open("runs", "a", encoding="utf-8") as file:
                 file.write("x")
             if os.path.getsize("runs") % 11 == 0:  # never twice in a run: from outside

@@ -85,7 +85,7 @@ class Explore(support.Case):
         self.assertEqual(explored("cheaper", 1)["proved_deviations"], 1)
 
     def test_merges_states_after_a_pause(self):
-        """What was done before does not matter then; the clock, a timer and the place of another
+        """The steps before do not matter then; the clock, a timer and the place of another
         task do, which the value does not say."""
         write("tests/test_pause.py", '''
             import asyncio

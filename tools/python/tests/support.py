@@ -81,7 +81,7 @@ def write(path, text):
 
 
 def _imported(module):
-    """What a process of the module imports in any case: its copies of this one have it."""
+    """Imports all that a process of the module imports: its copies of this one have it then."""
     if module == "buzzer":
         importlib.import_module("buzzer.loop")
     elif module == "pytest":
@@ -103,7 +103,7 @@ def _be(module, words, files, environment):
         os.environ.update(environment)
         atexit._clear()
         sys.argv = [module, *words]
-        sys.path[0] = os.getcwd()
+        sys.path[:2] = [os.getcwd(), PACKAGES]
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:
