@@ -19,7 +19,7 @@ struct difference {
     const struct bz_trace *expected;
     uint64_t steps; /* of both runs */
     size_t next;    /* event of the expected run */
-    uint32_t place; /* of the next run: see bz_world_move() */
+    uint32_t place; /* of the other run: see bz_world_move() */
     bool is_found;
     uint32_t step;
     uint32_t task;
@@ -79,22 +79,16 @@ static void compare(struct bz_recorder *recorder, const struct bz_trace_event *e
     }
 }
 
-/* Runs the seed in a world of its own: records the expected run, or compares another one with it.
- * False without memory, or if the run was stopped. */
-static bool run_recorded(const struct bz_program *program, uint64_t seed,
+/* Runs the seed in the world: records the expected run, or compares another one with it. False if
+ * the run was stopped. */
+static bool run_recorded(struct bz_program_place *place, uint64_t seed,
                          const volatile sig_atomic_t *stop, struct bz_trace *trace,
                          struct difference *difference) {
-    bool compares = trace != difference->expected;
-    struct bz_program_place place = {program, bz_program_new_world(program)};
-    if (place.world == NULL) {
-        return false;
-    }
-    bz_world_move(place.world, difference->place++);
-    struct bz_judge *judge = place.world->judge;
-    struct bz_source source = bz_program_source(&place);
+    struct bz_judge *judge = place->world->judge;
+    struct bz_source source = bz_program_source(place);
     struct bz_recorder recorder;
     bz_recorder_init(&recorder, judge, trace);
-    if (compares) {
+    if (trace != difference->expected) {
         recorder.on_event = compare;
         recorder.context = difference;
     }
@@ -103,23 +97,29 @@ static bool run_recorded(const struct bz_program *program, uint64_t seed,
         judge, &source, &(struct bz_run_start){.seed = seed, .sink = bz_judge_log_events(judge)});
     bz_judge_log_replay(judge, &recorder.sink);
     bool has_ended = end != BZ_RUN_GIVEN_UP && end != BZ_RUN_NO_RESOURCE;
-    bool is_usable = (has_ended || difference->is_found) && !recorder.is_full;
     difference->steps += judge->step;
-    bz_world_destroy(place.world);
-    return is_usable;
+    return (has_ended || difference->is_found) && !recorder.is_full;
 }
 
-/* Compares two runs of the seed, event by event. */
+/* Compares two runs of the seed, event by event, in worlds side by side. */
 static bool find_difference(const struct bz_program *program, uint64_t seed,
                             const volatile sig_atomic_t *stop, struct difference *difference,
                             struct bz_trace *first) {
+    struct bz_program_place places[2] = {{program, bz_program_new_world(program)},
+                                         {program, bz_program_new_world(program)}};
     struct bz_trace second; /* its task names alone */
     bz_trace_init(&second);
-    bool is_run = run_recorded(program, seed, stop, first, difference) &&
-                  run_recorded(program, seed, stop, &second, difference);
+    bool is_run = places[0].world != NULL && places[1].world != NULL;
+    if (is_run) {
+        bz_world_move(places[1].world, difference->place);
+        is_run = run_recorded(&places[0], seed, stop, first, difference) &&
+                 run_recorded(&places[1], seed, stop, &second, difference);
+    }
     if (is_run && !difference->is_found && difference->next < first->event_count) {
         differ(difference, &first->events[difference->next], NULL);
     }
+    bz_world_destroy(places[0].world);
+    bz_world_destroy(places[1].world);
     bz_trace_fini(&second);
     return is_run && difference->is_found;
 }
@@ -139,7 +139,7 @@ static void overrule(const struct bz_program *program, struct bz_world *world,
     uint32_t pairs = 0;
     for (uint64_t steps = 0; pairs < PAIRS_MAX && steps <= STEPS_OF_ALL; pairs++) {
         struct bz_trace trace;
-        struct difference difference = {.expected = &trace, .place = 2 * pairs};
+        struct difference difference = {.expected = &trace, .place = pairs + 1};
         bz_trace_init(&trace);
         bool is_found = find_difference(program, judge->seed, stop, &difference, &trace);
         bz_trace_fini(&trace);

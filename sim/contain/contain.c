@@ -125,9 +125,7 @@ bool bz_child_start(struct bz_child *child, const struct bz_contain *contain,
                     const struct bz_world *world, void (*run)(void *context), void *context) {
     int ends[2];
     *child = (struct bz_child){.contain = *contain, .judge = world == NULL ? NULL : world->judge};
-    if (world != NULL) {
-        bz_native_of(world)->is_lent = true;
-    }
+    bz_spare_child_starts();
     if (child->contain.step_ns == 0) {
         child->contain.step_ns = BZ_CHILD_STEP_NS_DEFAULT;
     }

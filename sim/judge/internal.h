@@ -215,10 +215,8 @@ static inline struct bz_mem *bz_judge_mem(const struct bz_judge *judge) {
     return (struct bz_mem *)(void *)(bz_judge_range(judge) + BZ_SHADOW_BYTES);
 }
 
-/* True if its memory has not grown. */
-bool bz_judge_is_small(const struct bz_judge *judge);
-
-/* bz_judge_destroy() and bz_judge_new() in one, in the same memory. */
+/* bz_judge_destroy() and bz_judge_new() in one, in the same memory: of both arenas so much is
+ * mapped as in a room at first (primitives/runtime/room.h). */
 struct bz_judge *bz_judge_renew(struct bz_judge *judge, const struct bz_judge_config *config);
 
 /* --- child processes (adopt.c) ---------------------------------------------------------------- */

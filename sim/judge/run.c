@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "primitives/runtime/internal.h"
+#include "primitives/runtime/mem.h"
 #include "primitives/runtime/place.h"
 #include "primitives/runtime/room.h"
 #include "sim/choice/rng.h"
@@ -127,15 +127,8 @@ void bz_judge_destroy(struct bz_judge *judge) {
     }
 }
 
-bool bz_judge_is_small(const struct bz_judge *judge) {
-    return judge->shadow.mem->mapped_bytes <= BZ_ROOM_FIRST_BYTES &&
-           judge->mem->mapped_bytes <= BZ_ROOM_FIRST_BYTES;
-}
-
 struct bz_judge *bz_judge_renew(struct bz_judge *judge, const struct bz_judge_config *config) {
-    size_t shadow_mapped_bytes = judge->shadow.mem->mapped_bytes;
-    size_t mapped_bytes = judge->mem->mapped_bytes;
-    return configure(new_in(leave(judge), shadow_mapped_bytes, mapped_bytes), config);
+    return configure(new_in(leave(judge), BZ_ROOM_FIRST_BYTES, BZ_ROOM_FIRST_BYTES), config);
 }
 
 void bz_judge_inherit(struct bz_judge *judge, bool is_inherited) {

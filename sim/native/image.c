@@ -86,11 +86,11 @@ static const char *get(void *to, const char *from, size_t bytes) {
 
 /* The header is the arena's first block. */
 char *bz_arena_blocks(const struct bz_mem *mem) {
-    return mem->base + BZ_MEM_HEADER_BYTES;
+    return mem->base + BZ_MEM_HEADER_BYTES + mem->shift_bytes;
 }
 
 size_t bz_arena_blocks_bytes(const struct bz_mem *mem) {
-    return mem->used_bytes - BZ_MEM_HEADER_BYTES;
+    return mem->used_bytes - BZ_MEM_HEADER_BYTES - mem->shift_bytes;
 }
 
 size_t bz_arena_record_bytes(const struct bz_mem *mem) {

@@ -66,8 +66,8 @@ struct bz_native {
     uint32_t many_withdrawn;  /* ready_withdrawn of the loop when that was so */
     struct bz_setup_image setups[BZ_SETUPS_KEPT];
     const struct bz_world_watch *watch; /* NULL: no watcher */
-    bool is_lent;                       /* a child process had it, and may still write in it */
-    pid_t owner;                        /* of a spare world */
+    pid_t owner;                        /* the process that made it */
+    uint32_t children;                  /* that had been started before: see bz_spare_begin() */
 };
 
 /* The observer, see BZ_REPORT in primitives/runtime/internal.h. */
@@ -77,11 +77,13 @@ void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uin
 /* Begins to observe the loop, for a run. */
 void bz_native_observe(struct bz_native *native);
 
-/* Judge and loop of a world that is destroyed become those of the next one (spare.c): to map their
- * memory, to touch and to unmap it takes longer than many a campaign. False: it has to be released,
- * or there is none. Thread-safe. */
+/* Judge and loop of a world that is destroyed become those of the next one (spare.c), unless a
+ * child process was started in between: to map their memory, to touch and to unmap it takes longer
+ * than many a campaign. False: it has to be released, or there is none. Thread-safe. */
+void bz_spare_begin(struct bz_native *native);
 bool bz_spare_keep(struct bz_native *native);
 bool bz_spare_take(struct bz_native *native, const struct bz_judge_config *config);
+void bz_spare_child_starts(void);
 
 static inline struct bz_native *bz_native_of(const struct bz_world *world) {
     return (struct bz_native *)(uintptr_t)world; /* its first member */

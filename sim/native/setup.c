@@ -49,7 +49,7 @@ void bz_world_keep_setup(struct bz_world *world, const void *program, size_t pro
     setup = setup != NULL ? setup : &native->setups[0];
     forget(setup);
     if (BZ_SAN_ADDRESS || BZ_SAN_THREAD || judge->sink != NULL || !judge->is_setup_fixed ||
-        judge->is_stopped || !bz_world_has_resources(world)) {
+        judge->is_stopped || world->loop->mem->shift_bytes > 0 || !bz_world_has_resources(world)) {
         return;
     }
     setup->loop_bytes = world->loop->mem->used_bytes;

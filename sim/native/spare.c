@@ -11,31 +11,47 @@
 #define SPARE_STACKS_MAX 64u
 
 static _Atomic(struct bz_native *) spares[SPARES_MAX];
+static atomic_uint children;
 
-/* Not the memory of a large run, which belongs to the system again; nor what lies where a search
- * wants it (place.h). */
+void bz_spare_begin(struct bz_native *native) {
+    native->owner = getpid();
+    native->children = atomic_load(&children);
+}
+
+void bz_spare_child_starts(void) {
+    atomic_fetch_add(&children, 1);
+}
+
+static bool is_small(const struct bz_mem *mem) {
+    return mem->mapped_bytes == BZ_ROOM_FIRST_BYTES;
+}
+
+/* A child process may still write into the memory of a world that it has inherited. Large memory
+ * goes back to the system, and a search wants its own at certain addresses (place.h). */
 static bool can_be_spare(const struct bz_native *native) {
     const struct bz_loop *loop = native->world.loop;
-    return native->world.judge != NULL && loop != NULL && !native->is_lent &&
-           !bz_place_has(native) && loop->current == NULL &&
-           bz_judge_is_small(native->world.judge) &&
+    return native->world.judge != NULL && loop != NULL && native->owner == getpid() &&
+           native->children == atomic_load(&children) && !bz_place_has(native) &&
+           loop->current == NULL && is_small(bz_judge_shadow_mem(native->world.judge)) &&
+           is_small(bz_judge_mem(native->world.judge)) && is_small(loop->mem) &&
            loop->mem->limit_bytes == BZ_MEM_LIMIT_BYTES_DEFAULT &&
-           loop->mem->mapped_bytes <= BZ_ROOM_FIRST_BYTES &&
            loop->stacks->stack_bytes == BZ_STACK_BYTES_DEFAULT &&
            loop->stacks->stacks_mapped <= SPARE_STACKS_MAX;
 }
 
 bool bz_spare_keep(struct bz_native *native) {
     bool is_kept = false;
-    native->owner = getpid();
-    for (uint32_t index = 0; !is_kept && can_be_spare(native) && index < SPARES_MAX; index++) {
-        struct bz_native *none = NULL;
-        is_kept = atomic_compare_exchange_strong(&spares[index], &none, native);
+    if (can_be_spare(native)) {
+        bz_judge_inherit(native->world.judge, false);
+        for (uint32_t index = 0; !is_kept && index < SPARES_MAX; index++) {
+            struct bz_native *none = NULL;
+            is_kept = atomic_compare_exchange_strong(&spares[index], &none, native);
+        }
     }
     return is_kept;
 }
 
-/* NULL: there is none. Those of a parent process stay its own: their judges are shared memory. */
+/* NULL: there is none. A child process has no memory for those of its parent. */
 static struct bz_native *take(void) {
     struct bz_native *spare = NULL;
     for (uint32_t index = 0; spare == NULL && index < SPARES_MAX; index++) {
@@ -50,6 +66,7 @@ bool bz_spare_take(struct bz_native *native, const struct bz_judge_config *confi
     if (spare == NULL) {
         return false;
     }
+    bz_judge_inherit(spare->world.judge, true);
     native->world.judge = bz_judge_renew(spare->world.judge, config);
     native->world.loop = spare->world.loop;
     free(spare);

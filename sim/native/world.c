@@ -108,6 +108,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
         own.source = native;
     }
     native->world.variant = variant;
+    bz_spare_begin(native);
     if (!bz_spare_take(native, &own)) {
         native->world.judge = bz_judge_new(&own);
         native->world.loop = new_loop(&(struct bz_loop_config){.stack_bytes = 0});
@@ -146,11 +147,15 @@ bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *conf
     return true;
 }
 
-#define PLACE_BYTES ((1u << 12u) + 208u) /* another page, and another place in the page */
+/* By each bit of an address from the page's on, one after another; and to another place in the
+ * page, of another line. Less than 8 MiB. */
+static size_t shift_of(uint32_t place) {
+    return place == 0 ? 0 : ((size_t)1 << (12 + place % 11)) + (size_t)place * 208;
+}
 
 void bz_world_move(struct bz_world *world, uint32_t place) {
     bz_native_forget_setups(bz_native_of(world));
-    bz_mem_shift(world->loop->mem, (size_t)place * PLACE_BYTES);
+    bz_mem_shift(world->loop->mem, shift_of(place));
     bz_stack_pool_turn(world->loop->stacks, place);
 }
 
