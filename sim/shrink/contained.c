@@ -1,6 +1,5 @@
-/* A contained program is shrunk in one child process, which is much faster than one for each run.
- * If a run ends it, nothing is lost but time. */
-#include <stddef.h>
+/* A contained program is shrunk and explained in one child process, which is much faster than one
+ * for each run. If a run ends it, nothing is lost but time. */
 #include <string.h>
 
 #include "sim/judge/internal.h"
@@ -10,7 +9,53 @@
 #define STOP_LOOKS_MAX 8u
 #define STEPS_OF_A_RUN 30u /* that take their time */
 
-/* The child's report of the smallest run, sealed with a sum. Nothing in it is a pointer. */
+/* --- one child for many runs ------------------------------------------------------------------ */
+
+static uint64_t sum_of(const struct bz_apart *apart) {
+    return bz_checksum(apart->report, apart->report_bytes) | 1u;
+}
+
+void bz_apart_seal(const struct bz_apart *apart) {
+    __atomic_store_n(&apart->signs->sum, sum_of(apart), __ATOMIC_RELEASE);
+}
+
+static enum bz_child_state wait_for(const struct bz_apart *apart, struct bz_child *child) {
+    const struct bz_shrink_config *config = apart->config;
+    struct bz_child *const children[] = {child};
+    struct bz_death death;
+    uint32_t looks = 0;
+    for (;;) {
+        enum bz_child_state state = bz_child_look(child, &death);
+        if (state != BZ_CHILD_RUNS) {
+            return state;
+        }
+        if (config->on_progress != NULL) {
+            const struct bz_shrink_size best = apart->signs->best;
+            config->on_progress(config->context, *apart->runs, &best);
+        }
+        apart->signs->stop = config->budget.stop != NULL ? *config->budget.stop : BZ_STOP_NONE;
+        looks += apart->signs->stop != BZ_STOP_NONE;
+        if (looks == STOP_LOOKS_MAX) {
+            bz_child_kill(child);
+            return BZ_CHILD_DIED;
+        }
+        bz_child_wait(children, 1);
+    }
+}
+
+bool bz_apart_make(const struct bz_apart *apart) {
+    struct bz_child child;
+    struct bz_contain contain = apart->config->program->contain;
+    contain.is_quiet = true;
+    if (!bz_child_start(&child, &contain, NULL, apart->work, apart->context)) {
+        return false;
+    }
+    child.counter = apart->runs;
+    child.contain.step_ns *= STEPS_OF_A_RUN; /* it sees runs, and no steps */
+    return wait_for(apart, &child) == BZ_CHILD_DONE && apart->signs->sum == sum_of(apart);
+}
+
+/* The child's report of the smallest run. Nothing in it is a pointer. */
 struct report {
     enum bz_shrink_end end;
     uint64_t runs;
@@ -24,14 +69,12 @@ struct report {
     uint32_t starvation_bound;
     uint64_t lag_max_ns;
     struct bz_answers answers;
-    uint64_t sum; /* 0: nothing was said */
 };
 
 /* Shared with the child, whose code may write over it. */
 struct shared {
     struct bz_shrink_result result; /* of the child; the parent reads its `runs` alone, a hint */
-    struct bz_shrink_size best;     /* a hint */
-    volatile sig_atomic_t stop;     /* written by the parent */
+    struct bz_apart_signs signs;
     struct report report;
 };
 
@@ -40,18 +83,15 @@ struct work {
     struct bz_shrink_config config;
     struct bz_program program;
     struct shared *shared;
+    struct bz_apart apart;
 };
-
-static uint64_t sum_of(const struct report *report) {
-    return bz_checksum((const char *)report, offsetof(struct report, sum)) | 1u;
-}
 
 /* --- in the child ----------------------------------------------------------------------------- */
 
 static void note_progress(void *context, uint64_t runs, const struct bz_shrink_size *best) {
     struct shared *shared = context;
     (void)runs;
-    shared->best = *best;
+    shared->signs.best = *best;
     bz_child_tell();
 }
 
@@ -74,7 +114,7 @@ static void shrink_in_child(void *context) {
     report->starvation_bound = result->program.starvation_bound;
     report->lag_max_ns = result->program.lag_max_ns;
     report->answers = result->program.answers;
-    __atomic_store_n(&report->sum, sum_of(report), __ATOMIC_RELEASE);
+    bz_apart_seal(&work->apart);
 }
 
 /* --- in the parent ---------------------------------------------------------------------------- */
@@ -99,39 +139,14 @@ enum bz_run_end bz_board_run(const struct bz_program *program, struct bz_world *
     return end;
 }
 
-static enum bz_child_state wait_for(const struct bz_shrink_config *config, struct shared *shared,
-                                    struct bz_child *child) {
-    struct bz_child *const children[] = {child};
-    struct bz_death death;
-    uint32_t looks = 0;
-    for (;;) {
-        enum bz_child_state state = bz_child_look(child, &death);
-        if (state != BZ_CHILD_RUNS) {
-            return state;
-        }
-        if (config->on_progress != NULL) {
-            const struct bz_shrink_size best = shared->best;
-            config->on_progress(config->context, shared->result.runs, &best);
-        }
-        shared->stop = config->budget.stop != NULL ? *config->budget.stop : BZ_STOP_NONE;
-        looks += shared->stop != BZ_STOP_NONE;
-        if (looks == STOP_LOOKS_MAX) {
-            bz_child_kill(child);
-            return BZ_CHILD_DIED;
-        }
-        bz_child_wait(children, 1);
-    }
-}
-
-/* False: there is no report, or it was written over. */
+/* False: it makes no sense. */
 static bool read_report(const struct bz_shrink_config *config, const struct report *shared,
                         struct bz_shrink_result *result) {
     struct report report;
     const struct bz_param *params = config->program->scenario->params;
     memcpy(&report, shared, sizeof report);
-    bool is_sound = report.sum != 0 && report.sum == sum_of(&report) &&
-                    report.end <= BZ_SHRINK_INTERRUPTED &&
-                    report.answers.count <= BZ_ANSWERS_ENTRIES_MAX;
+    bool is_sound =
+        report.end <= BZ_SHRINK_INTERRUPTED && report.answers.count <= BZ_ANSWERS_ENTRIES_MAX;
     for (uint32_t index = 0; is_sound && params[index].name != NULL; index++) {
         is_sound = report.values[index] >= params[index].least &&
                    report.values[index] <= params[index].most;
@@ -179,24 +194,22 @@ static bool confirm(const struct bz_shrink_config *config, struct bz_shrink_resu
 bool bz_shrink_in_child(const struct bz_shrink_config *config, struct bz_shrink_result *result) {
     struct shared *shared = bz_shared_alloc(sizeof *shared);
     struct work work = {.config = *config, .program = *config->program, .shared = shared};
-    struct bz_child child;
     if (shared == NULL) {
         return false;
     }
     work.program.contain.is_on = false; /* in the child */
     work.config.program = &work.program;
-    work.config.budget.stop = &shared->stop;
+    work.config.budget.stop = &shared->signs.stop;
     work.config.on_progress = note_progress;
     work.config.context = shared;
-    bool is_ok = false;
-    struct bz_contain contain = config->program->contain;
-    contain.is_quiet = true;
-    if (bz_child_start(&child, &contain, NULL, shrink_in_child, &work)) {
-        child.counter = &shared->result.runs;
-        child.contain.step_ns *= STEPS_OF_A_RUN; /* it sees runs, and no steps */
-        is_ok = wait_for(config, shared, &child) == BZ_CHILD_DONE &&
-                read_report(config, &shared->report, result);
-    }
+    work.apart = (struct bz_apart){.config = config,
+                                   .work = shrink_in_child,
+                                   .context = &work,
+                                   .signs = &shared->signs,
+                                   .runs = &shared->result.runs,
+                                   .report = &shared->report,
+                                   .report_bytes = sizeof shared->report};
+    bool is_ok = bz_apart_make(&work.apart) && read_report(config, &shared->report, result);
     if (is_ok) {
         bz_tape_init(&result->tape, NULL);
         is_ok = confirm(config, result);

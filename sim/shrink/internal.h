@@ -93,6 +93,28 @@ bool bz_board_share(const struct bz_program *program, struct bz_board **shared);
 enum bz_run_end bz_board_run(const struct bz_program *program, struct bz_world *world,
                              const struct bz_run_start *start, struct bz_board *shared);
 
+/* Many runs of a contained program in one child process, in which it is not contained. */
+struct bz_apart {
+    const struct bz_shrink_config *config; /* of the parent: its program, its stop, its progress */
+    void (*work)(void *context);           /* makes the runs, and seals the report */
+    void *context;
+    /* Shared with the child, whose code may write over it: */
+    struct bz_apart_signs {
+        struct bz_shrink_size best; /* of a shrinking run: a hint */
+        volatile sig_atomic_t stop; /* of the parent */
+        uint64_t sum;               /* of the report; 0: nothing was said */
+    } * signs;
+    const uint64_t *runs; /* that it has made: a hint */
+    void *report;
+    size_t report_bytes;
+};
+
+/* In the child: the report is whole. */
+void bz_apart_seal(const struct bz_apart *apart);
+
+/* In the parent. False: a run has ended the child, or there is no report. */
+bool bz_apart_make(const struct bz_apart *apart);
+
 /* Shrinks in this process. */
 bool bz_shrink_here(const struct bz_shrink_config *config, struct bz_shrink_result *result);
 

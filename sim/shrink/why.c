@@ -12,10 +12,11 @@
 
 struct asking {
     struct bz_why *why;
-    const struct bz_program *program;
+    struct bz_program program;
     struct bz_world *world;
     struct bz_board *board;
     struct bz_board *shared; /* of contained runs; NULL: they are not */
+    bool is_frugal;          /* a run may need a process of its own */
     uint64_t cost;
     /* The choice points of the run: how many, the number of the first, and their answers. */
     uint32_t point_count;
@@ -39,7 +40,7 @@ static enum bz_run_end run(struct asking *asking, uint64_t seed) {
     struct bz_judge *judge = asking->world->judge;
     struct bz_run_start start = {
         .seed = seed, .strategy = &bz_strategy_edits, .context = asking->board};
-    enum bz_run_end end = bz_board_run(asking->program, asking->world, &start, asking->shared);
+    enum bz_run_end end = bz_board_run(&asking->program, asking->world, &start, asking->shared);
     asking->why->runs++;
     asking->cost += bz_edits_cost(asking->board, bz_judge_steps(judge));
     if (end == BZ_RUN_NO_RESOURCE) {
@@ -84,7 +85,7 @@ static bool keep_passing(struct asking *asking, enum bz_why_change change,
     why->has_passing = true;
     why->passing_change = change;
     why->passing_edit = *edit;
-    why->passing = *asking->program;
+    why->passing = asking->program;
     why->passing.answers = script;
     why->passing_digest = bz_judge_digest(asking->world->judge);
     return true;
@@ -127,9 +128,7 @@ static const struct bz_edit *made_at(const struct bz_board *board, uint32_t ques
 /* Looks for a run that passes with one choice more, the last one possible. */
 static void try_more(struct asking *asking) {
     struct bz_why *why = asking->why;
-    uint64_t most =
-        asking->program->contain.is_on ? BZ_WHY_ADDED_CONTAINED : (uint64_t)BZ_WHY_ADDED_MAX;
-    uint64_t last = why->runs + most;
+    uint64_t last = why->runs + (asking->is_frugal ? BZ_WHY_ADDED_CONTAINED : BZ_WHY_ADDED_MAX);
     for (uint32_t index = asking->point_count; index-- > 0;) {
         uint32_t question = asking->point_first + index;
         for (uint64_t answer = 1; answer < answers_worth(asking, index); answer++) {
@@ -255,44 +254,151 @@ static void estimate_odds(struct asking *asking, const struct bz_answers *whole)
     find_turn(why);
 }
 
+/* --- in a child, if the program is contained -------------------------------------------------- */
+
+struct shared {
+    struct bz_apart_signs signs;
+    struct bz_why why; /* its pointers are the child's */
+};
+
+struct errand {
+    struct asking asking;
+    struct bz_apart apart;
+};
+
+static bool find(struct asking *asking);
+
+static void find_in_child(void *context) {
+    struct errand *errand = context;
+    if (find(&errand->asking)) {
+        bz_apart_seal(&errand->apart);
+    }
+}
+
+/* Makes the passing run again, from its script. */
+static bool keep_passing_of(struct asking *asking, const struct bz_why *got) {
+    struct bz_why *why = asking->why;
+    asking->board->script = got->passing.answers;
+    (void)run(asking, 0);
+    const struct bz_edit *edit = made_at(asking->board, got->passing_edit.question);
+    for (uint32_t place = 0; place < why->choice_count; place++) {
+        bool is_it = why->choices[place].edit.question == got->passing_edit.question;
+        edit = is_it ? &why->choices[place].edit : edit;
+    }
+    return edit != NULL && keep_passing(asking, got->passing_change, edit) &&
+           why->passing_digest == got->passing_digest;
+}
+
+/* Takes over what has no pointer. False: it makes no sense. */
+static bool adopt(struct asking *asking, const struct bz_why *got) {
+    struct bz_why *why = asking->why;
+    bool is_sound = got->digest == why->digest && got->choice_count == why->choice_count &&
+                    got->odds_count <= BZ_WHY_STEPS_MAX + 2 && got->samples > 0 &&
+                    got->samples <= why->samples &&
+                    got->passing.answers.count <= BZ_ANSWERS_ENTRIES_MAX &&
+                    (!got->has_passing || keep_passing_of(asking, got));
+    for (uint32_t place = 0; is_sound && place < got->odds_count; place++) {
+        is_sound = got->odds[place] <= got->samples;
+    }
+    for (uint32_t place = 0; is_sound && place < why->choice_count; place++) {
+        const struct bz_edit edit = why->choices[place].edit;
+        why->choices[place] = got->choices[place];
+        why->choices[place].edit = edit;
+    }
+    for (uint32_t place = 0; is_sound && place < got->odds_count; place++) {
+        why->odds_step[place] = got->odds_step[place];
+        why->odds[place] = got->odds[place];
+    }
+    if (is_sound) {
+        why->samples = got->samples;
+        why->odds_count = got->odds_count;
+        why->has_tried_all = got->has_tried_all;
+        why->runs += got->runs;
+        find_turn(why);
+    }
+    return is_sound;
+}
+
+/* In one child for all runs. False: a run has ended it, or the run does not repeat there. */
+static bool ask_in_child(struct asking *asking) {
+    struct shared *shared = bz_shared_alloc(sizeof *shared);
+    struct bz_shrink_config config = {.program = &asking->program, .budget.stop = asking->stop};
+    struct errand errand = {.asking = {.program = asking->program, .is_frugal = true}};
+    if (shared == NULL) {
+        return false;
+    }
+    errand.asking.program.contain.is_on = false; /* in the child */
+    errand.asking.why = &shared->why;
+    errand.asking.stop = &shared->signs.stop;
+    errand.apart = (struct bz_apart){.config = &config,
+                                     .work = find_in_child,
+                                     .context = &errand,
+                                     .signs = &shared->signs,
+                                     .runs = &shared->why.runs,
+                                     .report = &shared->why,
+                                     .report_bytes = sizeof shared->why};
+    bool is_ok = bz_apart_make(&errand.apart) && adopt(asking, &shared->why);
+    bz_shared_free(shared, sizeof *shared);
+    return is_ok;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
+
+/* The run itself. */
+static bool run_whole(struct asking *asking) {
+    asking->board->source = BZ_EDIT_BY_SCRIPT;
+    asking->board->script = asking->program.answers;
+    return run(asking, 0) == BZ_RUN_VIOLATED && !asking->board->is_full;
+}
 
 static bool ask(struct asking *asking) {
     struct bz_why *why = asking->why;
-    const struct bz_answers whole = asking->program->answers;
-    asking->board->source = BZ_EDIT_BY_SCRIPT;
-    asking->board->script = whole;
-    if (run(asking, 0) != BZ_RUN_VIOLATED || asking->board->is_full) {
+    const struct bz_answers whole = asking->program.answers;
+    bool is_contained = asking->program.contain.is_on;
+    if (!run_whole(asking)) {
         return false;
     }
+    why->digest = bz_judge_digest(asking->world->judge);
     why->violation = *bz_judge_violation(asking->world->judge);
     why->steps = bz_judge_steps(asking->world->judge);
     snprintf(asking->object, sizeof asking->object, "%s",
              object_name(asking, why->violation.object));
     note_run(asking);
+    if (is_contained && ask_in_child(asking)) {
+        return goes_on(asking);
+    }
+    why->has_passing = false;
     weigh_choices(asking);
     estimate_odds(asking, &whole);
-    return goes_on(asking);
+    bool is_in_child = asking->is_frugal && !is_contained;
+    return goes_on(asking) &&
+           (!is_in_child ||
+            (run_whole(asking) && bz_judge_digest(asking->world->judge) == why->digest));
+}
+
+static bool find(struct asking *asking) {
+    struct bz_why *why = asking->why;
+    *why =
+        (struct bz_why){.samples = asking->is_frugal ? BZ_WHY_SAMPLES_CONTAINED : BZ_WHY_SAMPLES};
+    asking->world = bz_program_new_world(&asking->program);
+    asking->board = calloc(1, sizeof *asking->board);
+    bool has_shared = bz_board_share(&asking->program, &asking->shared);
+    bool is_ok = false;
+    if (asking->world == NULL || asking->board == NULL || !has_shared) {
+        bz_lack_text(why->lack, sizeof why->lack, NULL, "an explanation");
+    } else {
+        is_ok = ask(asking);
+    }
+    bz_world_destroy(asking->world);
+    bz_shared_free(asking->shared, sizeof *asking->shared);
+    free(asking->board);
+    return is_ok;
 }
 
 bool bz_why_find(const struct bz_program *program, const volatile sig_atomic_t *stop,
                  struct bz_why *why) {
-    struct bz_program own = *program;
-    struct asking asking = {.why = why, .program = &own, .stop = stop};
-    own.contain.is_quiet = true;
-    *why = (struct bz_why){.samples =
-                               program->contain.is_on ? BZ_WHY_SAMPLES_CONTAINED : BZ_WHY_SAMPLES};
-    asking.world = bz_program_new_world(&own);
-    asking.board = calloc(1, sizeof *asking.board);
-    bool has_shared = bz_board_share(program, &asking.shared);
-    bool is_ok = false;
-    if (asking.world == NULL || asking.board == NULL || !has_shared) {
-        bz_lack_text(why->lack, sizeof why->lack, NULL, "an explanation");
-    } else {
-        is_ok = ask(&asking);
-    }
-    bz_world_destroy(asking.world);
-    bz_shared_free(asking.shared, sizeof *asking.shared);
-    free(asking.board);
-    return is_ok;
+    struct asking asking = {
+        .why = why, .program = *program, .stop = stop, .is_frugal = program->contain.is_on};
+    asking.program.contain.is_quiet = true;
+    return find(&asking);
 }

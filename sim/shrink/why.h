@@ -13,6 +13,10 @@
  * do not fall below that again.
  *   - The nearest passing run differs in one of these choices, the last one possible. If none of
  *     those passes, it makes one choice more, the last one possible.
+ *
+ * The runs of a contained program are made in one child process. If one ends that, or the run does
+ * not repeat in it, each gets a process of its own. The run, and the one that passes, are alone in
+ * any case.
  */
 #pragma once
 
@@ -24,7 +28,7 @@
 #include "sim/shrink/edits.h"
 
 #define BZ_WHY_SAMPLES 200u
-#define BZ_WHY_SAMPLES_CONTAINED 8u /* a process each */
+#define BZ_WHY_SAMPLES_CONTAINED 8u /* each may need a process of its own */
 #define BZ_WHY_OTHERS_MAX 32u
 #define BZ_WHY_ADDED_MAX 400u /* runs with one more choice */
 #define BZ_WHY_ADDED_CONTAINED 40u
@@ -50,6 +54,7 @@ enum bz_why_change { BZ_WHY_LEFT_OUT = 0, BZ_WHY_REPLACED = 1, BZ_WHY_ADDED = 2 
 
 struct bz_why {
     struct bz_violation violation;
+    uint64_t digest;
     uint32_t steps;
     uint32_t choice_count;
     struct bz_why_choice choices[BZ_ANSWERS_ENTRIES_MAX];

@@ -3,6 +3,7 @@
 #include "sim/shrink/shrink.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "scenarios/tests/seeds.h"
 #include "sim/judge/internal.h"
@@ -273,6 +274,8 @@ Test(shrink, does_not_depend_on_the_sizes_of_the_given_run) {
 
 /* --- why -------------------------------------------------------------------------------------- */
 
+#define SMALLEST "permits=1,workers=2,patience=1,cancels=0,answers=8-2"
+
 static void explain(const char *scenario, const char *variant, const char *settings,
                     struct bz_why *why) {
     char error[BZ_ERROR_BYTES];
@@ -289,6 +292,19 @@ static void check_passing(const struct bz_why *why) {
     cr_assert_eq((int)bz_program_run(&why->passing, world, 0), (int)BZ_RUN_PASSED);
     cr_assert_eq(bz_judge_digest(world->judge), why->passing_digest);
     bz_world_destroy(world);
+}
+
+static void check_choices(const struct bz_why *why, const struct bz_why *wanted) {
+    cr_assert_eq(why->digest, wanted->digest);
+    cr_assert_eq(why->choice_count, wanted->choice_count);
+    for (uint32_t place = 0; place < wanted->choice_count; place++) {
+        cr_assert_eq(why->choices[place].others, wanted->choices[place].others);
+        cr_assert_eq(why->choices[place].failing, wanted->choices[place].failing);
+        cr_assert_eq(why->choices[place].fails_without, wanted->choices[place].fails_without);
+    }
+    cr_assert(why->has_passing && why->passing_change == wanted->passing_change);
+    cr_assert_eq(why->passing_edit.step, wanted->passing_edit.step);
+    cr_assert_eq(why->passing_digest, wanted->passing_digest);
 }
 
 /* A draw of waiter-2 is left out: the cancel of waiter-1 comes later, and it fails all the same. By
@@ -326,6 +342,69 @@ Test(why, does_not_take_a_run_that_was_cut_for_one_that_passes) {
     cr_assert_not(bz_why_is_essential(&why->choices[0]));
     check_passing(why);
     free(why);
+}
+
+/* A variant that counts the processes that make runs, and may end or change one that has made some.
+ */
+enum manner { CALM, ENDS, CHANGES };
+static enum manner manner;
+static const struct bz_permit_ops *original;
+static uint32_t *processes; /* shared */
+
+static enum bz_status acquire_in_process(void *instance) {
+    static pid_t process;
+    static uint32_t acquires; /* of the process */
+    *processes += process != getpid();
+    acquires = process == getpid() ? acquires + 1 : 1;
+    process = getpid();
+    bool is_late = manner != CALM && acquires > 40; /* not in the first runs */
+    if (is_late && manner == ENDS) {
+        _exit(0);
+    }
+    enum bz_status status = original->acquire(instance);
+    return is_late && status == BZ_OK ? original->acquire(instance) : status;
+}
+
+/* Returns how many processes have made runs. */
+static uint32_t explain_contained(enum manner how, struct bz_why *why) {
+    char error[BZ_ERROR_BYTES];
+    struct bz_program program;
+    find_program(&program, "contended", "zoo/sem-woken-cancel");
+    struct bz_variant variant = *program.variant;
+    original = variant.permits[program.args.primitive];
+    struct bz_permit_ops ops = *original;
+    ops.acquire = acquire_in_process;
+    variant.permits[program.args.primitive] = &ops;
+    program.variant = &variant;
+    program.strategy = &bz_strategy_answers;
+    program.contain.is_on = true;
+    manner = how;
+    cr_assert(bz_program_set_list(&program, SMALLEST, error, sizeof error), "%s", error);
+    processes = bz_shared_alloc(sizeof *processes);
+    cr_assert(bz_why_find(&program, NULL, why));
+    uint32_t count = *processes;
+    bz_shared_free(processes, sizeof *processes);
+    return count;
+}
+
+/* All runs in one process, but for the run itself and the one that passes; or each in its own, if
+ * a run ends that process, or if what ran before changes a run. The answer is the same. */
+Test(why, asks_a_contained_program_in_one_process) {
+    struct bz_why *wanted = calloc(1, sizeof *wanted);
+    struct bz_why *why = calloc(1, sizeof *why);
+    explain("contended", "zoo/sem-woken-cancel", SMALLEST, wanted);
+    cr_assert_eq(explain_contained(CALM, why), 3);
+    check_choices(why, wanted);
+    cr_assert_eq(why->odds_count, wanted->odds_count);
+    *wanted = *why;
+    for (unsigned how = ENDS; how <= CHANGES; how++) {
+        cr_assert_lt(20, explain_contained((enum manner)how, why));
+        check_choices(why, wanted);
+        cr_assert_eq(memcmp(why->odds, wanted->odds, sizeof why->odds), 0);
+        cr_assert_eq(why->turning_step, wanted->turning_step);
+    }
+    free(why);
+    free(wanted);
 }
 
 /* --- edits ------------------------------------------------------------------------------------ */
