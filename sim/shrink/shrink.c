@@ -279,10 +279,35 @@ static bool begin_elsewhere(struct bz_shrinking *shrinking) {
     return bz_shrink_goes_on(shrinking);
 }
 
+/* True if the trial makes the best run again, by its tape. */
+static bool repeats_best(struct bz_shrinking *shrinking) {
+    struct bz_shrink_size size;
+    shrinking->board->source = BZ_EDIT_BY_TAPE;
+    bz_shrink_copy_tape(&shrinking->tape, &shrinking->best_tape);
+    return bz_shrink_try(shrinking, &size) &&
+           bz_judge_digest(shrinking->trial->world->judge) == shrinking->best->digest;
+}
+
+/* True if every other run is larger: the best one makes no choice and no cancel, and any other has
+ * a choice that counts, as none of its choices is a draw, and nothing else can be changed. */
+static bool is_least(struct bz_shrinking *shrinking) {
+    const struct bz_board *board = shrinking->board;
+    const struct bz_failing *best = shrinking->best;
+    const struct bz_program program = shrinking->result->program;
+    bool is_least = best->edits.count == 0 && best->size.cancels == 0 && !best->size.is_longer &&
+                    program.scenario->params[0].name == NULL &&
+                    bz_shrink_enter(shrinking, &program) && repeats_best(shrinking) &&
+                    board->point_count < BZ_EDITS_POINTS_MAX;
+    for (uint32_t index = 0; is_least && index < board->point_count; index++) {
+        is_least = board->points[index].kind != BZ_CHOICE_DATA;
+    }
+    return is_least;
+}
+
 /* The result of a given run may be smaller than the common one, or shorter. Then other
  * runs of its program may lead further. */
 static bool go_elsewhere(struct bz_shrinking *shrinking) {
-    return bz_shrink_key(shrinking) == shrinking->common ||
+    return bz_shrink_key(shrinking) == shrinking->common || is_least(shrinking) ||
            (begin_elsewhere(shrinking) && bz_shrink_leaps(shrinking) &&
             bz_shrink_shorter(shrinking));
 }
@@ -311,15 +336,6 @@ static void shrink(struct bz_shrinking *shrinking) {
         is_cut |= !phases[phase](shrinking);
     }
     shrinking->result->end = end_of(shrinking, is_cut);
-}
-
-/* True if the trial makes the best run again, by its tape. */
-static bool repeats_best(struct bz_shrinking *shrinking) {
-    struct bz_shrink_size size;
-    shrinking->board->source = BZ_EDIT_BY_TAPE;
-    bz_shrink_copy_tape(&shrinking->tape, &shrinking->best_tape);
-    return bz_shrink_try(shrinking, &size) &&
-           bz_judge_digest(shrinking->trial->world->judge) == shrinking->best->digest;
 }
 
 /* A best run with slow steps is allowed no more lag than it needs, so that its token says how much

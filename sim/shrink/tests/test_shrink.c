@@ -272,6 +272,54 @@ Test(shrink, does_not_depend_on_the_sizes_of_the_given_run) {
     }
 }
 
+/* --- a process that ends ---------------------------------------------------------------------- */
+
+static enum bz_status end_process(void *argument) {
+    (void)argument;
+    _exit(3);
+}
+
+static void *spawn_ends(struct bz_world *world, uint32_t count) {
+    for (uint32_t number = 1; number <= count; number++) {
+        bz_task_spawn(world->loop, "end", number, end_process, NULL);
+    }
+    return world;
+}
+
+static void *setup_one(struct bz_world *world, const struct bz_scenario_args *args) {
+    (void)args;
+    return spawn_ends(world, 1);
+}
+
+static void *setup_drawn(struct bz_world *world, const struct bz_scenario_args *args) {
+    (void)args;
+    return spawn_ends(world, bz_world_draw(world, "few", 2) == 0 ? 3 : 1);
+}
+
+/* A run that makes no choice is the smallest one, unless a draw leads to another with fewer tasks.
+ */
+Test(shrink, seeks_nothing_below_a_run_without_choices) {
+    static const struct bz_param none[] = {{0}};
+    static const struct bz_scenario scenarios[] = {
+        {"one", "ends the process", none, {BZ_PRIMITIVE_LOCK}, 1, setup_one},
+        {"drawn", "ends the process", none, {BZ_PRIMITIVE_LOCK}, 1, setup_drawn}};
+    for (unsigned index = 0; index < 2; index++) {
+        struct bz_program program;
+        struct bz_trace trace;
+        struct bz_shrink_result result;
+        bz_program_init(&program, &scenarios[index], bz_catalog_variant(&tst_catalog, "buzzer"),
+                        &bz_strategy_answers);
+        program.contain.is_on = true;
+        find_failure(&program, 0, "exit", &trace);
+        shrink(&program, &trace, &result);
+        cr_assert_eq((int)result.end, BZ_SHRINK_ONE_MINIMAL);
+        cr_assert_eq(result.after.tasks, 1);
+        cr_assert_eq(result.runs < 12, index == 0, "%u runs", (unsigned)result.runs);
+        bz_shrink_fini(&result);
+        bz_trace_fini(&trace);
+    }
+}
+
 /* --- why -------------------------------------------------------------------------------------- */
 
 #define SMALLEST "permits=1,workers=2,patience=1,cancels=0,answers=8-2"
