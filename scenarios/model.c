@@ -13,11 +13,14 @@
  *
  * With `extras=1`, tasks also call what the model marks as extra, continue after a call that was
  * cancelled, and release what no task holds. A variant that claims BZ_CLAIM_REFUSES_MISUSE must
- * refuse that, and nothing may change. */
+ * refuse that, and nothing may change.
+ *
+ * A check that hits its limit judges nothing of the rest of its run (bz_judge_cut()). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "primitives/runtime/driver.h"
 #include "primitives/runtime/timer.h"
 #include "scenarios/models/models.h"
 #include "scenarios/scenario_support.h"
@@ -81,7 +84,6 @@ struct scene {
     enum bz_primitive primitive;
     bool is_asked; /* since the history changed, if all that wait must: */
     bool all_wait;
-    bool closes_polls;               /* the closer was armed while tasks polled */
     int64_t fresh;                   /* arguments given out so far */
     int64_t room;                    /* items that may be put besides those that are there */
     uint64_t noted_ns;               /* the time that the history knows */
@@ -478,19 +480,21 @@ static bool must_wait(void *instance) {
         scene->is_asked = true;
         scene->all_wait = bz_history_must_wait(scene->history);
     }
-    return scene->closes_polls = scene->all_wait;
+    return scene->all_wait;
 }
 
 static void close_at_rest(struct bz_timer *timer) {
     struct scene *scene = bz_container_of(timer, struct scene, closer);
-    if (!scene->closes_polls) {
+    const struct bz_loop *loop = scene->base.world->loop;
+    bool may_run = /* tasks poll, or a cancel came before */
+        bz_driver_ready_count(loop) > 0 || bz_driver_next_deadline_ns(loop) <= BZ_TIME_MAX_NS;
+    if (!may_run) {
         judge_rest(scene);
     }
-    if (scene->closes_polls ? must_wait(scene)
-                            : bz_history_finding(scene->history)->result == BZ_HISTORY_EXPLAINED) {
+    if (may_run ? must_wait(scene)
+                : bz_history_finding(scene->history)->result == BZ_HISTORY_EXPLAINED) {
         end_one(scene);
     }
-    scene->closes_polls = false;
 }
 
 /* --- setting up ------------------------------------------------------------------------------- */
