@@ -326,6 +326,21 @@ Test(designs, waits_by_yields) {
     expect_silence_everywhere(&design_sleeping);
 }
 
+/* Tasks sleep and ask again more often than a model lets them, and to the step limit, while the
+ * permit is on its way. */
+Test(designs, a_timer_gives_back_what_polls_wait_for) {
+    struct bz_program program =
+        tst_program(&bz_scenario_contended, &design_sleeping_slow, BZ_ORDER_ANY);
+    struct bz_campaign_result result;
+    tst_expect_silence_with(&bz_scenario_model, &design_sleeping_slow,
+                            "primitive=semaphore,tasks=3", 1000);
+    program.steps_max = 500;
+    cr_assert(
+        bz_campaign_run(&(struct bz_campaign_config){.program = &program, .runs = 200}, &result));
+    cr_assert_eq(result.violations, 0, "%s", result.findings[0].violation.message);
+    cr_assert_lt(0, result.out_of_steps);
+}
+
 /* The primitives that ship, in one size only. Scenarios never ask for another one. */
 static enum bz_status init_of_one(void *instance, struct bz_loop *loop, uint32_t permits) {
     return permits != 1

@@ -198,7 +198,8 @@ static bool must_wait(const struct bz_judge *judge, const struct bz_shadow_task 
     return is_counted && task->is_live && object->permits <= object->holders;
 }
 
-uint32_t bz_judge_only_polls(const struct bz_judge *judge, bool are_vain, bool for_good) {
+uint32_t bz_judge_only_polls(const struct bz_judge *judge, enum bz_polls kind) {
+    bool are_vain = kind != BZ_POLLS_ANY;
     const struct bz_shadow *shadow = &judge->shadow;
     uint32_t polls = 0;
     for (uint32_t id = 1; id <= shadow->task_count; id++) {
@@ -208,7 +209,7 @@ uint32_t bz_judge_only_polls(const struct bz_judge *judge, bool are_vain, bool f
                      (task->await == BZ_AWAIT_PENDING ||
                       (task->wait == BZ_WAIT_SLEEP && !are_vain)); /* it asks again now */
         bool is_asleep = task->wait == BZ_WAIT_FUTURE || task->wait == BZ_WAIT_JOIN ||
-                         (task->wait == BZ_WAIT_SLEEP && !for_good);
+                         (task->wait == BZ_WAIT_SLEEP && kind == BZ_POLLS_VAIN_NOW);
         if (task->phase == BZ_PHASE_DONE || task->is_helper || (waits && is_asleep)) {
             continue;
         }

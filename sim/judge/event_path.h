@@ -58,6 +58,14 @@ static inline __attribute__((always_inline)) void bz_judge_noted(struct bz_judge
     }
 }
 
+/* An operation is called or returns, or a task ends. */
+static inline __attribute__((always_inline)) void bz_judge_progresses(struct bz_judge *judge) {
+    judge->progress_step = judge->step;
+    if (__builtin_expect(judge->shadow.poll_rounds != 0, 0)) {
+        bz_judge_forget_polls(judge);
+    }
+}
+
 /* Reports the call that is held back. */
 __attribute__((hot, noinline)) void bz_judge_note_call(struct bz_judge *judge);
 

@@ -113,12 +113,8 @@ struct bz_judge {
     uint32_t cancels_left;
     uint32_t jump_gap;
     uint32_t clock_step; /* the last step before which the clock advanced */
-    /* Of tasks that sleep inside operations and ask again, while nothing else happens. */
-    uint32_t polls_since; /* this step; 0: something else happened */
-    uint32_t poll_rounds; /* each has asked so often */
-    uint64_t polled;      /* those that have asked once more, as bits */
-    uint64_t lag_ns;      /* of all jumps so far */
-    uint32_t point;       /* cancel points since step point_step - 1 */
+    uint64_t lag_ns;     /* of all jumps so far */
+    uint32_t point;      /* cancel points since step point_step - 1 */
     uint32_t point_step;
     uint32_t picked;  /* calls of bz_judge_pick() */
     uint32_t retimes; /* asked since step retimes_step - 1, less 1 */
@@ -165,6 +161,21 @@ struct bz_judge {
 };
 
 /* The run ends after this step. */
+/* From here on, polls are counted anew. */
+__attribute__((noinline, cold)) void bz_judge_forget_polls(struct bz_judge *judge);
+
+/* Yields count at the step limit alone: in a search, they would tell states apart. */
+static inline bool bz_judge_counts_poll(const struct bz_judge *judge,
+                                        const struct bz_shadow_task *task) {
+    bool is_poll =
+        (task->wait == BZ_WAIT_SLEEP) | ((task->wait == BZ_WAIT_YIELD) & judge->overtime.is_on);
+    return is_poll & (task->op != BZ_OP_NONE) & !task->is_helper;
+}
+
+/* True if each task that sleeps inside an operation, or at the step limit yields there, has asked
+ * since then. */
+bool bz_judge_have_polled(const struct bz_judge *judge);
+
 static inline void bz_judge_stop(struct bz_judge *judge, enum bz_run_end end) {
     judge->is_stopped = true;
     judge->pause_at = 0;

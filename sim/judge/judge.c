@@ -91,8 +91,6 @@ static __attribute__((noinline, cold)) void suspend_again(struct bz_judge *judge
     bz_judge_noted(judge, runtime_event(BZ_EVENT_SUSPEND, id, BZ_OK, wait));
 }
 
-#define POLLED_BITS 64u /* with more tasks, none is judged */
-
 static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait) {
     struct bz_shadow *shadow = &judge->shadow;
     struct bz_shadow_task *task = &shadow->tasks[id];
@@ -105,8 +103,9 @@ static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait
     task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;
     object->inside[task->inside]++;
     shadow->running = 0;
-    if (__builtin_expect((wait == BZ_WAIT_SLEEP) & (task->op != BZ_OP_NONE), 0)) {
-        judge->polled |= UINT64_C(1) << id % POLLED_BITS;
+    if (__builtin_expect(bz_judge_counts_poll(judge, task), 0)) {
+        task->has_polled = 1;
+        shadow->poll_rounds += shadow->poll_rounds == 0;
     }
     if (__builtin_expect(task->is_live & task->cancel_pending, 0)) {
         bz_shadow_leave_line(object, task); /* it was asked to leave before it came */
@@ -255,7 +254,7 @@ static void on_task_exit(struct bz_judge *judge, uint32_t id, enum bz_status sta
     shadow->tasks[id].phase = BZ_PHASE_DONE;
     shadow->running = shadow->running == id ? 0 : shadow->running;
     shadow->unfinished -= !shadow->tasks[id].is_helper;
-    judge->progress_step = judge->step;
+    bz_judge_progresses(judge);
     bz_judge_noted(judge, runtime_event(BZ_EVENT_EXIT, id, status, 0));
 }
 
@@ -381,53 +380,6 @@ void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns) {
 void bz_judge_sleep(struct bz_judge *judge, uint64_t now_ns) {
     judge->has_spun = true;
     bz_judge_clock(judge, now_ns);
-}
-
-#define ROUNDS_IN_VAIN 16u
-
-/* Tasks have slept inside operations, and the clock advances again. If each of them has asked often
- * enough since anything else happened, their waits are judged as if nothing would wake them. */
-static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
-    const struct bz_shadow *shadow = &judge->shadow;
-    uint64_t polling = 0;
-    if (judge->polls_since == 0 || judge->polls_since < judge->progress_step ||
-        shadow->task_count >= POLLED_BITS || bz_judge_only_polls(judge, false, true) == 0) {
-        judge->polls_since = judge->step;
-        judge->poll_rounds = 0;
-        judge->polled = 0;
-        return;
-    }
-    for (uint32_t id = 1; id <= shadow->task_count; id++) {
-        const struct bz_shadow_task *task = &shadow->tasks[id];
-        bool sleeps = task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_SLEEP &&
-                      task->op != BZ_OP_NONE;
-        polling |= (uint64_t)sleeps << id;
-    }
-    if ((polling & ~judge->polled) != 0) {
-        return;
-    }
-    judge->polled = 0;
-    judge->poll_rounds++;
-    for (uint32_t number = 1;
-         judge->poll_rounds % ROUNDS_IN_VAIN == 0 && number <= shadow->object_count; number++) {
-        const struct bz_introspection *look = &bz_judge_shadow_object(judge, number)->look;
-        if (look->idle != NULL) {
-            look->idle(look->instance, UINT64_MAX);
-        }
-    }
-}
-
-void bz_judge_idle(struct bz_judge *judge, uint64_t until_ns) {
-    if (judge->polled != 0) {
-        judge_polls(judge);
-    }
-    uint32_t count = judge->shadow.clocks > 0 ? judge->shadow.object_count : 0;
-    for (uint32_t number = 1; number <= count; number++) {
-        const struct bz_introspection *look = &bz_judge_shadow_object(judge, number)->look;
-        if (look->idle != NULL) {
-            look->idle(look->instance, until_ns);
-        }
-    }
 }
 
 void bz_judge_note(struct bz_judge *judge, uint32_t number) {

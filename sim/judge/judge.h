@@ -149,6 +149,9 @@ struct bz_judge_config {
      * itself has a callback ready or a timer armed. Called only before a verdict. NULL: never. */
     bool (*callback_is_ready)(void *source);
     bool (*variant_is_busy)(void *source);
+    /* When the last of its timers fires that are armed now. 0: it is not busy; UINT64_MAX: it has
+     * more under way. NULL: there is no telling. */
+    uint64_t (*variant_until_ns)(void *source);
     /* True if the system or a limit has refused memory to the code under test in this run; only
      * then may an operation return BZ_NO_MEMORY. NULL: it never does. */
     bool (*memory_was_refused)(void *source);
@@ -199,10 +202,15 @@ bool bz_judge_jump(struct bz_judge *judge, uint64_t lag_ns);
 /* True after so many steps without progress, in which the clock stood still. */
 bool bz_judge_polls(const struct bz_judge *judge, uint32_t steps);
 
-/* How many tasks poll inside operations, if no other can run, or with `for_good` sleeps; else 0.
- * With `are_vain` also 0 if a poll may succeed. Tasks of the code under test do not count.
- * O(tasks). */
-uint32_t bz_judge_only_polls(const struct bz_judge *judge, bool are_vain, bool for_good);
+enum bz_polls {
+    BZ_POLLS_ANY,     /* by yields or sleeps */
+    BZ_POLLS_VAIN,    /* likewise; none can succeed */
+    BZ_POLLS_VAIN_NOW /* by yields; none can succeed before a timer fires */
+};
+
+/* How many tasks poll so inside operations; 0 if another task can run, or a poll is of another
+ * kind. Tasks of the code under test do not count. O(tasks). */
+uint32_t bz_judge_only_polls(const struct bz_judge *judge, enum bz_polls kind);
 
 /* True if a timer comes at another moment of its instant than by default, as a real clock and a
  * real selector allow: no step is slow. Called before a step. */
@@ -278,9 +286,10 @@ void bz_judge_clock(struct bz_judge *judge, uint64_t now_ns);
 /* The same in the middle of a step, which takes so long because the program wants it. */
 void bz_judge_sleep(struct bz_judge *judge, uint64_t now_ns);
 
-/* Nothing can run before the clock shows `until_ns`, to which bz_judge_clock() will set it: objects
- * that a model with a clock judges say whether a waiter should be woken earlier. The run may have
- * ended then. Not needed without such objects. */
+/* Nothing can run before the clock shows `until_ns`, to which bz_judge_clock() will set it, unless
+ * tasks poll in vain until then. Objects that a model with a clock judges say whether a waiter
+ * should be woken earlier, and whether tasks poll that could never go on. The run may have ended
+ * then. */
 void bz_judge_idle(struct bz_judge *judge, uint64_t until_ns);
 
 /* A note of the program, for the trace. */

@@ -31,8 +31,8 @@ struct bz_introspection {
      * bz_judge_violate() if one should not wait. For an object that a model judges. */
     void (*at_rest)(void *instance);
     /* Nothing can run until then: see bz_judge_idle(). Calls bz_judge_violate() if a waiter should
-     * be woken earlier. Likewise. UINT64_MAX: those that sleep and ask again do so in vain, unless
-     * what they wait for is a matter of time. */
+     * be woken earlier. Likewise. With UINT64_MAX, nothing will happen any more but that tasks ask
+     * again: it objects if one of them could go on, unless time alone decides that. */
     void (*idle)(void *instance, uint64_t until_ns);
     /* True if none that waits or polls could go on. Likewise. */
     bool (*must_wait)(void *instance);

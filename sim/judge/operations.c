@@ -61,7 +61,6 @@ __attribute__((hot, noinline)) void bz_judge_note_call(struct bz_judge *judge) {
     struct bz_event event = judge->call;
     struct bz_shadow_task *task = &shadow->tasks[event.task];
     judge->call.kind = 0;
-    judge->polls_since = 0;
     if (event.task == 0 && event.op != BZ_OP_PUT && event.op != BZ_OP_GET) {
         bz_judge_refuse_call(judge, "call", (enum bz_op)event.op, event.object, BZ_OK);
         return;
@@ -81,7 +80,7 @@ __attribute__((hot, noinline)) void bz_judge_note_call(struct bz_judge *judge) {
         judge,
         (struct bz_moment){.kind = BZ_MOMENT_SUSPENDS, .task = event.task, .object = event.object});
     bz_shadow_join_line(shadow, object, event.task);
-    judge->progress_step = judge->step;
+    bz_judge_progresses(judge);
     bz_judge_noted(judge, event);
 }
 
@@ -161,7 +160,7 @@ static __attribute__((hot, noinline)) void returns_late(struct bz_judge *judge, 
     if (status == BZ_OK) {
         bz_shadow_hand_over(shadow, number, id);
     }
-    judge->progress_step = judge->step;
+    bz_judge_progresses(judge);
     bz_judge_noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
@@ -193,7 +192,7 @@ static __attribute__((hot, noinline)) void returns_at_once(struct bz_judge *judg
     if (is_ok) {
         bz_shadow_hand_over(shadow, number, id);
     }
-    judge->progress_step = judge->step;
+    bz_judge_progresses(judge);
     bz_judge_noted(judge, event_of(judge, BZ_EVENT_RETURN, number, op, status));
 }
 
@@ -233,7 +232,7 @@ bool bz_judge_does(struct bz_judge *judge, uint32_t number, enum bz_op op, uint3
         return false;
     }
     bz_shadow_mark_dirty(&judge->shadow, number)->had_last = event.task;
-    judge->progress_step = judge->step;
+    bz_judge_progresses(judge);
     bz_judge_noted(judge, event);
     return true;
 }
@@ -261,7 +260,7 @@ __attribute__((hot)) void bz_judge_release_begin(struct bz_judge *judge, uint32_
         object->over_released_by = event.task;
         object->permits++; /* a plain semaphore may be released by a task that never acquired */
     }
-    judge->progress_step = judge->step;
+    bz_judge_progresses(judge);
     bz_judge_noted(judge, event);
 }
 

@@ -113,25 +113,24 @@ static void close_cycle(struct bz_judge *judge) {
     }
 }
 
-/* A task that polls there, or waits, could go on. (Of an object that a model judges, nobody knows:
- * it may be a matter of time.) */
+/* A task that polls there, or waits, could go on. A model may decide that by the time, so an object
+ * that one judges never counts. */
 static bool serves(const struct bz_shadow_object *object) {
     return !object->never_stuck && (bz_is_spare(object) | lost_wakeup_is_quorate(object)) != 0;
 }
 
-/* All that happened in the whole overtime is that tasks asked again, and one could go on. Who polls
- * by yields lets no time pass in which the code under test might help. */
+/* All that happened in the whole overtime is that each task asked again, and one could go on, while
+ * the code under test had nothing under way that might help. */
 static bool polls_for_nothing(struct bz_judge *judge) {
     struct bz_overtime *over = &judge->overtime;
     bool is_found = false;
     if (over->progresses || count_draws(judge) != over->draws ||
-        bz_judge_only_polls(judge, false, true) == 0) {
+        bz_judge_only_polls(judge, BZ_POLLS_ANY) == 0 || !bz_judge_have_polled(judge)) {
         return false;
     }
-    bool by_yields = bz_judge_only_polls(judge, false, false) > 0;
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
         const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        is_found |= serves(object) && !(by_yields && bz_is_helped(judge, object));
+        is_found |= serves(object) && !bz_is_helped(judge, object);
     }
     return is_found;
 }
@@ -193,6 +192,7 @@ bool bz_overtime_begin(struct bz_judge *judge) {
     judge->cancel_gap = BZ_GAP_NEVER;
     judge->cancels_left = 0;
     judge->jump_gap = 0;
+    bz_judge_forget_polls(judge);
     begin_turn(judge);
     return true;
 }

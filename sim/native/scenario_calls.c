@@ -51,7 +51,7 @@ bool bz_world_was_cancelled(struct bz_world *world, const struct bz_task *task) 
 }
 
 bool bz_world_only_polls(const struct bz_world *world) {
-    return bz_judge_only_polls(world->judge, false, true) > 0;
+    return bz_judge_only_polls(world->judge, BZ_POLLS_ANY) > 0;
 }
 
 uint32_t bz_world_asked(const struct bz_world *world, const struct bz_task *task) {

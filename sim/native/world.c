@@ -49,21 +49,26 @@ static bool callback_is_ready(void *source) {
     return false;
 }
 
-static bool variant_is_busy(void *source) {
+static uint64_t variant_until_ns(void *source) {
     const struct bz_native *native = source;
     const struct bz_loop *loop = native->world.loop;
+    uint64_t until_ns = 0;
     for (uint32_t index = 0; index < loop->ready_count; index++) {
         if (loop->ready[index]->role != BZ_ROLE_STEP && is_of_variant(native, loop->ready[index])) {
-            return true;
+            return UINT64_MAX;
         }
     }
     for (uint32_t index = 0; index < loop->heap_count; index++) {
         const struct bz_timer *timer = loop->heap[index].timer;
-        if (timer != NULL && fires_for_variant(native, timer)) {
-            return true;
+        if (timer != NULL && timer->when_ns >= until_ns && fires_for_variant(native, timer)) {
+            until_ns = timer->when_ns + (timer->when_ns == 0);
         }
     }
-    return false;
+    return until_ns;
+}
+
+static bool variant_is_busy(void *source) {
+    return variant_until_ns(source) != 0;
 }
 
 static bool memory_was_refused(void *source) {
@@ -101,6 +106,7 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     if (own.source == NULL) {
         own.callback_is_ready = callback_is_ready;
         own.variant_is_busy = variant_is_busy;
+        own.variant_until_ns = variant_until_ns;
         own.memory_was_refused = memory_was_refused;
         own.waiters_max = variant->waiters_max;
         own.keeps_result = variant->rules != NULL && variant->rules->woken == BZ_WOKEN_KEEPS_RESULT;
@@ -392,7 +398,7 @@ static __attribute__((noinline)) bool goes_on_at_rest(struct bz_native *native) 
 /* The program is at rest but for tasks that poll, and none of these can go on. */
 static inline void rest_among_polls(struct bz_native *native) {
     if (native->rest_timer != NULL && !native->rest_timer->handle.is_ready &&
-        bz_judge_only_polls(native->world.judge, true, true) > 0) {
+        bz_judge_only_polls(native->world.judge, BZ_POLLS_VAIN) > 0) {
         (void)goes_on_at_rest(native);
     }
 }
@@ -402,8 +408,9 @@ static __attribute__((noinline)) void pass_time(struct bz_native *native) {
     const struct bz_judge *judge = native->world.judge;
     const struct bz_loop *loop = native->world.loop;
     const struct bz_shadow_task *first = &judge->shadow.tasks[loop->ready[0]->owner];
-    if (first->op == BZ_OP_NONE || first->wait != BZ_WAIT_YIELD ||
-        bz_judge_only_polls(judge, true, false) != loop->ready_count || !advance_clock(native)) {
+    bool are_vain = first->op != BZ_OP_NONE && first->wait == BZ_WAIT_YIELD &&
+                    bz_judge_only_polls(judge, BZ_POLLS_VAIN_NOW) == loop->ready_count;
+    if (!(are_vain && advance_clock(native)) && !judge->is_stopped) {
         jump_clock(native);
     }
 }

@@ -1,6 +1,7 @@
 /* Waits by yields, or by sleeps: a task that cannot go on looks again later, and is never suspended
  * on a future. So something can always run, and nothing is ever at rest. Faulty siblings: an
- * acquire that had to wait never sees a release, and a release is lost while a task waits. */
+ * acquire that had to wait never sees a release, and a release is lost while a task waits. A slow
+ * one gives back what was released by a timer of its own. */
 #include <string.h>
 
 #include "scenarios/tests/designs/designs.h"
@@ -8,6 +9,7 @@
 #define SLOTS_MAX 64u
 
 #define NAP_NS UINT64_C(1000000)
+#define TICK_NS (1000 * NAP_NS) /* longer than the judge goes on after the step limit */
 
 enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF };
 
@@ -20,6 +22,8 @@ struct spinner {
     uint32_t waiting;
     uint64_t items[SLOTS_MAX];
     struct bz_list waiters; /* at the condition, at the barrier */
+    struct bz_timer tick;
+    uint32_t returned; /* permits that it gives back */
 };
 
 static enum bz_status begin(void *instance, struct bz_loop *loop, uint32_t count, uint32_t most,
@@ -274,9 +278,39 @@ static uint64_t spin_size(void *instance) {
         .release = release_, .locked = spin_locked, .view = spin_view                              \
     }
 
-SPINNING(spinning, NO_FAULT, 0, "who waits yields and looks again");
-SPINNING(spinning_blind, IS_BLIND, 0, "the same, and who has to wait never goes on");
+SPINNING(spinning, NO_FAULT, 0, "a task that has to wait yields and looks again");
+SPINNING(spinning_blind, IS_BLIND, 0, "the same, and a task that had to wait never goes on");
 SPINNING(spinning_losing, LOSES, 0, "the same, and what is given back while one waits is lost");
-SPINNING(sleeping, NO_FAULT, NAP_NS, "who waits sleeps and looks again");
-SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and who has to wait never goes on");
+SPINNING(sleeping, NO_FAULT, NAP_NS, "a task that has to wait sleeps and looks again");
+SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and a task that had to wait never goes on");
 SPINNING(sleeping_deaf, IS_DEAF, NAP_NS, "the same, and a cancel ends no wait");
+
+/* --- permits that come back later ------------------------------------------------------------- */
+
+static void give_back(struct bz_timer *timer) {
+    struct spinner *self = bz_container_of(timer, struct spinner, tick);
+    self->count += self->returned;
+    self->returned = 0;
+}
+
+static enum bz_status slow_init(void *instance, struct bz_loop *loop, uint32_t permits) {
+    struct spinner *self = instance;
+    enum bz_status status = begin(self, loop, permits, permits, NO_FAULT, NAP_NS);
+    bz_timer_init(&self->tick, loop, give_back);
+    return status;
+}
+
+static enum bz_status slow_release(void *instance) {
+    struct spinner *self = instance;
+    bool is_armed = self->returned > 0 ||
+                    bz_timer_arm(&self->tick, bz_time_after(bz_loop_now_ns(self->loop), TICK_NS));
+    self->returned += is_armed;
+    return is_armed ? BZ_OK : BZ_NO_MEMORY;
+}
+
+DESIGN(sleeping_slow, BZ_CLAIM_UNFAIR, "a released permit comes back by a timer",
+       .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &(const struct bz_permit_ops){
+                       .instance_bytes = sizeof(struct spinner),
+                       .init = slow_init,
+                       .acquire = spin_acquire,
+                       .release = slow_release}});

@@ -1,6 +1,7 @@
 /* The reductions lose nothing. With all reductions, with snapshots alone, and with every prefix run
  * again, the search finds the same violations and outcomes, and counts the same schedules where
  * nothing was cut short: for every entry of the zoo, what ships, and drawn programs. */
+#include "scenarios/tests/designs/designs.h"
 #include "scenarios/tests/explore/explored.h"
 #include "sim/native/internal.h"
 
@@ -125,6 +126,23 @@ Test(explore_agreement, with_so_little_lag_that_it_runs_out) {
     }
     cr_assert_lt(10, refused, "%u", refused);
     cr_assert_lt(15, sum.compared, "%u, too large %u", sum.compared, sum.too_large);
+}
+
+/* How often tasks have asked in vain is part of a state. */
+Test(explore_agreement, for_tasks_that_sleep_and_ask_again) {
+    static const struct bz_variant *const designs[] = {&design_sleeping, &design_sleeping_blind};
+    TST_NEEDS_SNAPSHOTS();
+    for (uint32_t index = 0; index < 2; index++) {
+        struct comparison sum = {0};
+        struct bz_program program =
+            tst_explored_program(&bz_scenario_model, designs[index], "primitive=semaphore");
+        tst_set(&program, "tasks=2,operations=1,pause=0,patience=1");
+        program.steps_max = STEPS_MAX;
+        program.cancels_max = 0;
+        compare(&program, 2, "sleeps", index, &sum);
+        cr_assert_eq(sum.compared, 1, "%s", designs[index]->name);
+        cr_assert_eq(sum.with_findings, index, "%s", designs[index]->name);
+    }
 }
 
 /* --- yields in a row -------------------------------------------------------------------------- */

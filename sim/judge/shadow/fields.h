@@ -68,7 +68,9 @@ TASK(bool, waits_on, :1, EVENTS, ALWAYS, DATA)
 TASK(bool, was_settled, :1, OBJECTS, OP, DATA)
 TASK(bool, cancel_pending, , EVENTS, ALWAYS, DATA) /* an accepted request is undelivered */
 /* an await inside the operation returned BZ_CANCELLED */
-TASK(bool, cancelled_in_op, , EVENTS CALLS, OP, DATA)
+TASK(bool, cancelled_in_op, :1, EVENTS CALLS, OP, DATA)
+/* 1: inside the operation, it has asked again since polls were counted anew: see judge_polls() */
+TASK(uint8_t, has_polled, :7, EVENTS, OP, DATA)
 TASK(bool, was_granted, , EVENTS, OP, DATA) /* woken for what it waits for, inside the operation */
 TASK(bool, took_back, , CALLS, NEVER, DATA) /* its last release lowered the holders */
 TASK(bool, gave_up, , CALLS, NEVER, DATA) /* and lowered its own holdings */

@@ -130,16 +130,18 @@ struct bz_shadow {
     struct bz_shadow_object *objects; /* by number; 0 stands for no object */
     uint32_t object_count;
     uint32_t object_capacity;
-    uint64_t dirty_mask;   /* the bits that may stand for objects */
-    uint64_t dirty;        /* objects of the current step: see bz_shadow_mark_dirty() */
-    uint32_t running;      /* the task that runs; 0: none */
-    uint32_t unfinished;   /* tasks of the program that have not ended */
-    uint32_t helpers;      /* tasks that are none of the program's */
-    uint32_t clocks;       /* objects with look.idle */
-    uint32_t line_moves;   /* how often gaps of a line were closed; in a step alone */
-    uint32_t inside;       /* steps that the present one runs inside of */
-    uint64_t refused_ends; /* statuses with which no task of the program ends, as bits */
-    uint64_t handoff_sum;  /* over the hand-offs without a bit */
+    uint64_t dirty_mask;    /* the bits that may stand for objects */
+    uint64_t dirty;         /* objects of the current step: see bz_shadow_mark_dirty() */
+    uint32_t running;       /* the task that runs; 0: none */
+    uint32_t unfinished;    /* tasks of the program that have not ended */
+    uint32_t helpers;       /* tasks that are none of the program's */
+    uint32_t clocks;        /* objects with look.idle */
+    uint32_t line_moves;    /* how often gaps of a line were closed; in a step alone */
+    uint32_t inside;        /* steps that the present one runs inside of */
+    uint64_t refused_ends;  /* statuses with which no task of the program ends, as bits */
+    uint64_t handoff_sum;   /* over the hand-offs without a bit */
+    uint64_t poll_until_ns; /* the present round is not over before */
+    uint64_t poll_rounds;   /* 1 + those since anything else happened; 0: no poll */
 };
 
 #if UINTPTR_MAX > UINT32_MAX

@@ -7,7 +7,9 @@
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
  * own. At a rendezvous, the waiter of either side does. A timer that a waiter has on its stack does
- * not count: it wakes that waiter alone. */
+ * not count: it wakes that waiter alone. Where a model judges, neither do waiters that have slept
+ * and asked again 16 times while nothing else happened, nor, after 128 times, timers of the
+ * variant's own that have fired as often: see judge_polls(). */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #include "sim/judge/oracle/oracle.h"
