@@ -160,7 +160,6 @@ struct bz_judge {
     struct bz_event_log *log; /* NULL before the first recording */
 };
 
-/* The run ends after this step. */
 /* From here on, polls are counted anew. */
 __attribute__((noinline, cold)) void bz_judge_forget_polls(struct bz_judge *judge);
 
@@ -176,6 +175,7 @@ static inline bool bz_judge_counts_poll(const struct bz_judge *judge,
  * since then. */
 bool bz_judge_have_polled(const struct bz_judge *judge);
 
+/* The run ends after this step. */
 static inline void bz_judge_stop(struct bz_judge *judge, enum bz_run_end end) {
     judge->is_stopped = true;
     judge->pause_at = 0;
