@@ -77,9 +77,9 @@ void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uin
 /* Begins to observe the loop, for a run. */
 void bz_native_observe(struct bz_native *native);
 
-/* Judge and loop of a world that is destroyed become those of the next one (spare.c), unless a
- * child process was started in between: to map their memory, to touch and to unmap it takes longer
- * than many a campaign. False: it has to be released, or there is none. Thread-safe. */
+/* Judge and loop of a world that is destroyed become those of the next one (world_memory.c), unless
+ * a child process was started in between: to map their memory, to touch and to unmap it takes
+ * longer than many a campaign. False: it has to be released, or there is none. Thread-safe. */
 void bz_spare_begin(struct bz_native *native);
 bool bz_spare_keep(struct bz_native *native);
 bool bz_spare_take(struct bz_native *native, const struct bz_judge_config *config);

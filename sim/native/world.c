@@ -153,22 +153,6 @@ bool bz_world_set_loop(struct bz_world *world, const struct bz_loop_config *conf
     return true;
 }
 
-/* By each bit of an address from the page's on, one after another; and to another place in the
- * page, of another line. Less than 8 MiB. */
-static size_t shift_of(uint32_t place) {
-    return place == 0 ? 0 : ((size_t)1 << (12 + place % 11)) + (size_t)place * 208;
-}
-
-void bz_world_move(struct bz_world *world, uint32_t place) {
-    bz_native_forget_setups(bz_native_of(world));
-    bz_mem_shift(world->loop->mem, shift_of(place));
-    bz_stack_pool_turn(world->loop->stacks, place);
-}
-
-void bz_world_drop_stacks(struct bz_world *world) {
-    bz_stack_pool_drop(world->loop->stacks);
-}
-
 void bz_world_begin(struct bz_world *world) {
     struct bz_native *native = bz_native_of(world);
     bz_loop_reset(world->loop);

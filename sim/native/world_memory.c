@@ -1,4 +1,4 @@
-/* The memory of worlds that were destroyed, for the next ones. */
+/* The memory of worlds: the next ones take that of those that were destroyed; and where it lies. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -6,6 +6,9 @@
 #include "primitives/runtime/place.h"
 #include "primitives/runtime/room.h"
 #include "sim/native/internal.h"
+
+/* --- memory that is used again -----------------------------------------------------------------
+ */
 
 #define SPARES_MAX 4u
 #define SPARE_STACKS_MAX 64u
@@ -75,4 +78,22 @@ bool bz_spare_take(struct bz_native *native, const struct bz_judge_config *confi
     native->world.loop->exceptions = (struct bz_exceptions){0};
     bz_loop_reset(native->world.loop);
     return true;
+}
+
+/* --- other addresses -------------------------------------------------------------------------- */
+
+/* By each bit of an address from the page's on, one after another; and to another place in the
+ * page, of another line. Less than 8 MiB. */
+static size_t shift_of(uint32_t place) {
+    return place == 0 ? 0 : ((size_t)1 << (12 + place % 11)) + (size_t)place * 208;
+}
+
+void bz_world_move(struct bz_world *world, uint32_t place) {
+    bz_native_forget_setups(bz_native_of(world));
+    bz_mem_shift(world->loop->mem, shift_of(place));
+    bz_stack_pool_turn(world->loop->stacks, place);
+}
+
+void bz_world_drop_stacks(struct bz_world *world) {
+    bz_stack_pool_drop(world->loop->stacks);
 }
