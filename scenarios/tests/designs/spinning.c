@@ -35,7 +35,7 @@ static enum bz_status begin(void *instance, struct bz_loop *loop, uint32_t count
     return BZ_OK;
 }
 
-static enum bz_status pause(const struct spinner *self) {
+static enum bz_status wait_a_bit(const struct spinner *self) {
     return self->nap_ns > 0 ? bz_sleep(self->loop, self->nap_ns) : bz_yield(self->loop);
 }
 
@@ -46,7 +46,7 @@ static enum bz_status spin(struct spinner *self, bool (*may_go)(const struct spi
     self->waiting++;
     while (status == BZ_OK && !(sees && may_go(self))) {
         sees = self->fault != IS_BLIND;
-        status = pause(self);
+        status = wait_a_bit(self);
         status = self->fault == IS_DEAF ? BZ_OK : status;
     }
     self->waiting--;
@@ -112,7 +112,7 @@ static enum bz_status spin_wait(void *instance) {
 static enum bz_status spin_in_line(struct spinner *self, const struct bz_list *own) {
     enum bz_status status = BZ_OK;
     while (status == BZ_OK && (bz_list_is_linked(own) || self->fault == IS_BLIND)) {
-        status = pause(self);
+        status = wait_a_bit(self);
     }
     return status;
 }
@@ -141,7 +141,7 @@ static enum bz_status spin_wait_notified(void *instance) {
     self->count = 1;
     enum bz_status status = spin_in_line(self, &own);
     while (self->count == 0) {
-        enum bz_status again = pause(self);
+        enum bz_status again = wait_a_bit(self);
         status = again == BZ_OK ? status : again;
     }
     self->count = 0;
