@@ -81,8 +81,8 @@ struct bz_runtime {
     bool (*variant_is_busy)(void *context);
     void *context;
     uint32_t step_ns;    /* CPU time of a step, roughly, for budgets; 0: as in C */
-    const char *outside; /* what else may decide, for `nondeterminism`: "a static variable" */
     bool is_suite;       /* one of many short campaigns: see campaign.h */
+    const char *outside; /* what else may decide, for `nondeterminism`: "a static variable" */
 };
 
 /* Initializes `primitives` and `primitive_count`. */
