@@ -271,6 +271,9 @@ void bz_mem_reset(struct bz_mem *mem) {
 
 void bz_mem_shift(struct bz_mem *mem, size_t bytes) {
     BZ_CHECK(bytes % BZ_MEM_GRAIN_BYTES == 0 && bytes < mem->mapped_bytes / 2);
+    if (mem->mapped_bytes < mem->limit_bytes) { /* in a room: there is more behind it */
+        mem->limit_bytes += bytes - mem->shift_bytes;
+    }
     mem->shift_bytes = bytes;
 }
 

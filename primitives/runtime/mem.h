@@ -87,7 +87,8 @@ void bz_mem_let_refuse(struct bz_mem *mem, bool (*refuses)(void *context), void 
 void bz_mem_reset(struct bz_mem *mem);
 
 /* After each further reset, the first block lies so many bytes (a multiple of BZ_MEM_GRAIN_BYTES)
- * behind the arena's records: all blocks have other addresses than without. */
+ * behind the arena's records: all blocks have other addresses than without. Where the arena can
+ * grow, the limit is so much higher. */
 void bz_mem_shift(struct bz_mem *mem, size_t bytes);
 
 uint64_t bz_mem_live_blocks(const struct bz_mem *mem);

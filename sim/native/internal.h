@@ -77,6 +77,11 @@ void bz_native_report(struct bz_observer *observer, enum bz_event_kind kind, uin
 /* Begins to observe the loop, for a run. */
 void bz_native_observe(struct bz_native *native);
 
+/* What the judge asks of its source (sim/judge/judge.h); `source` is the world. O(handles). */
+bool bz_native_callback_is_ready(void *source);
+uint64_t bz_native_variant_until_ns(void *source);
+bool bz_native_variant_is_busy(void *source);
+
 /* Judge and loop of a world that is destroyed become those of the next one (world_memory.c), unless
  * a child process was started in between: to map their memory, to touch and to unmap it takes
  * longer than many a campaign. False: it has to be released, or there is none. Thread-safe. */

@@ -9,68 +9,6 @@
 #include "sim/native/internal.h"
 #include "traces/lack.h"
 
-/* --- what the variant has under way ------------------------------------------------------------
- */
-
-/* True if a task has the timer on its stack, inside an operation: it wakes itself. */
-static bool is_of_waiter(const struct bz_native *native, const struct bz_timer *timer) {
-    const struct bz_task *task = NULL;
-    while ((task = bz_driver_next_task(native->world.loop, task)) != NULL) {
-        const struct bz_stack *stack = task->stack;
-        if (stack != NULL &&
-            (uintptr_t)timer - (uintptr_t)stack->base < (uintptr_t)stack->size_bytes) {
-            return native->world.judge->shadow.tasks[task->actor.id].op != BZ_OP_NONE;
-        }
-    }
-    return false;
-}
-
-static bool fires_for_variant(const struct bz_native *native, const struct bz_timer *timer) {
-    return timer->fire != bz_sleeper_fire && timer->fire != bz_deadline_fire &&
-           timer->fire != native->own_timer && !is_of_waiter(native, timer);
-}
-
-/* A ready handle that is no step of a task. */
-static bool is_of_variant(const struct bz_native *native, const struct bz_handle *handle) {
-    if (handle->role == BZ_ROLE_TIMER) {
-        return fires_for_variant(native, bz_container_of(handle, const struct bz_timer, handle));
-    }
-    return handle->run != bz_callback_run ||
-           bz_container_of(handle, const struct bz_callback, handle)->fn != native->own_callback;
-}
-
-static bool callback_is_ready(void *source) {
-    const struct bz_loop *loop = ((const struct bz_world *)source)->loop;
-    for (uint32_t index = 0; index < loop->ready_count; index++) {
-        if (loop->ready[index]->role == BZ_ROLE_CALLBACK) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static uint64_t variant_until_ns(void *source) {
-    const struct bz_native *native = source;
-    const struct bz_loop *loop = native->world.loop;
-    uint64_t until_ns = 0;
-    for (uint32_t index = 0; index < loop->ready_count; index++) {
-        if (loop->ready[index]->role != BZ_ROLE_STEP && is_of_variant(native, loop->ready[index])) {
-            return UINT64_MAX;
-        }
-    }
-    for (uint32_t index = 0; index < loop->heap_count; index++) {
-        const struct bz_timer *timer = loop->heap[index].timer;
-        if (timer != NULL && timer->when_ns >= until_ns && fires_for_variant(native, timer)) {
-            until_ns = timer->when_ns + (timer->when_ns == 0);
-        }
-    }
-    return until_ns;
-}
-
-static bool variant_is_busy(void *source) {
-    return variant_until_ns(source) != 0;
-}
-
 static bool memory_was_refused(void *source) {
     return bz_shortage(source) != BZ_SHORT_OF_NOTHING || bz_world_has_refused_memory(source);
 }
@@ -104,9 +42,9 @@ struct bz_world *bz_world_new(const struct bz_judge_config *config,
     }
     struct bz_judge_config own = *config;
     if (own.source == NULL) {
-        own.callback_is_ready = callback_is_ready;
-        own.variant_is_busy = variant_is_busy;
-        own.variant_until_ns = variant_until_ns;
+        own.callback_is_ready = bz_native_callback_is_ready;
+        own.variant_is_busy = bz_native_variant_is_busy;
+        own.variant_until_ns = bz_native_variant_until_ns;
         own.memory_was_refused = memory_was_refused;
         own.waiters_max = variant->waiters_max;
         own.keeps_result = variant->rules != NULL && variant->rules->woken == BZ_WOKEN_KEEPS_RESULT;

@@ -44,6 +44,9 @@ static bool can_be_spare(const struct bz_native *native) {
 
 bool bz_spare_keep(struct bz_native *native) {
     bool is_kept = false;
+    if (native->world.loop != NULL) {
+        bz_mem_shift(native->world.loop->mem, 0);
+    }
     if (can_be_spare(native)) {
         bz_judge_inherit(native->world.judge, false);
         for (uint32_t index = 0; !is_kept && index < SPARES_MAX; index++) {
@@ -73,7 +76,6 @@ bool bz_spare_take(struct bz_native *native, const struct bz_judge_config *confi
     native->world.judge = bz_judge_renew(spare->world.judge, config);
     native->world.loop = spare->world.loop;
     free(spare);
-    bz_mem_shift(native->world.loop->mem, 0);
     bz_stack_pool_turn(native->world.loop->stacks, 0);
     native->world.loop->exceptions = (struct bz_exceptions){0};
     bz_loop_reset(native->world.loop);
