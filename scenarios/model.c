@@ -306,7 +306,7 @@ static enum bz_status give_back(struct client *client, uint32_t op) {
 }
 
 /* The operations that would give back what no task holds, or that one task at a time may call and
- * another one is in, if the variant claims to refuse that. Not for a plain semaphore. */
+ * another one is in, if the variant claims to refuse that. A plain semaphore takes any release. */
 static uint64_t misusable(const struct scene *scene) {
     const struct bz_model *model = &scene->modelled.model;
     uint64_t set = 0;

@@ -190,7 +190,7 @@ def check_replay(case, text, replay=None):
 
 
 def remake(case, run):
-    """Makes a run again, for what else the test does in it: that of a trace once, and no other."""
+    """Makes a run again, for what else the test does in it. The run of a trace is made once."""
     more = [f"--variant={program.RUNTIME}"] if os.path.isfile(run) else []
     program.ask(replay_words(run, *more), [case], has_results=False)
 
