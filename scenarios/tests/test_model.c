@@ -64,7 +64,7 @@ static const struct {
     {"zoo/sem-one-wake", NULL, "it needs two permits released in one step"},
     {"zoo/embassy-1922", "max-steps=500",
      "two that wake each other never come to rest: `livelock`"},
-    {"zoo/toy-poll", "max-steps=2000", NULL},
+    {"zoo/toy-poll", "max-steps=10000", NULL},
     {"zoo/tw-overrelease", NULL, "no program releases what it does not hold"},
 };
 

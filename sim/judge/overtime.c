@@ -119,12 +119,23 @@ static bool serves(const struct bz_shadow_object *object) {
     return !object->never_stuck && (bz_is_spare(object) | lost_wakeup_is_quorate(object)) != 0;
 }
 
+/* It may look less often than it wakes. */
+static bool sleeps_inside(const struct bz_judge *judge) {
+    bool is_found = false;
+    for (uint32_t id = 1; id <= judge->shadow.task_count; id++) {
+        const struct bz_shadow_task *task = &judge->shadow.tasks[id];
+        is_found |= task->phase == BZ_PHASE_SUSPENDED && task->wait == BZ_WAIT_SLEEP &&
+                    task->op != BZ_OP_NONE;
+    }
+    return is_found;
+}
+
 /* All that happened in the whole overtime is that each task asked again, and one could go on, while
  * the code under test had nothing under way that might help. */
 static bool polls_for_nothing(struct bz_judge *judge) {
     struct bz_overtime *over = &judge->overtime;
     bool is_found = false;
-    if (over->progresses || count_draws(judge) != over->draws ||
+    if (over->progresses || count_draws(judge) != over->draws || sleeps_inside(judge) ||
         bz_judge_only_polls(judge, BZ_POLLS_ANY) == 0 || !bz_judge_have_polled(judge)) {
         return false;
     }

@@ -2,8 +2,7 @@
 #include "sim/judge/internal.h"
 #include "sim/judge/oracle/oracle.h"
 
-#define ROUNDS_IN_VAIN 16u
-#define ROUNDS_HELPED 128u
+#define ROUNDS_IN_VAIN 1024u /* a waiter may sleep in slices, and look after many of them */
 
 void bz_judge_forget_polls(struct bz_judge *judge) {
     for (uint32_t id = 1; id <= judge->shadow.task_count; id++) {
@@ -50,7 +49,7 @@ static void idle(struct bz_judge *judge, uint64_t until_ns) {
 
 /* Tasks have slept inside operations, and the clock advances again. If each of them has asked often
  * enough since anything else happened, their waits are judged as if nothing would wake them. Timers
- * of the code under test may help: then a round lasts until they have fired, and it takes more. */
+ * of the code under test may help: then a round lasts until they have fired. */
 static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
     struct bz_shadow *shadow = &judge->shadow;
     uint64_t until_ns = helped_until_ns(judge);
@@ -59,9 +58,8 @@ static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
     } else if (judge->now_ns >= shadow->poll_until_ns && !judge->overtime.is_on &&
                bz_judge_have_polled(judge)) {
         uint64_t rounds = shadow->poll_rounds;
-        bool was_helped = shadow->poll_until_ns > 0 || until_ns > 0;
         bz_judge_forget_polls(judge);
-        if (rounds >= (was_helped ? ROUNDS_HELPED : ROUNDS_IN_VAIN)) {
+        if (rounds >= ROUNDS_IN_VAIN) {
             idle(judge, UINT64_MAX);
         } else {
             shadow->poll_rounds = rounds + 1;

@@ -1,8 +1,8 @@
 /* livelock: the run repeats itself without progress: no operation is called or returns, and no task
  * ends. Judged at the step limit only. There the run continues in a fair order, and a state that
  * comes a second time is the proof (overtime.c). A run that is merely cut short is out of steps.
- * One in which tasks ask again to the end, as often as a fair order lets them, is a livelock too,
- * if one of them could go on. */
+ * One in which tasks ask again by yields to the end, as often as a fair order lets them, is one
+ * too, if one of them could go on. */
 #ifndef BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #define BZ_SIM_JUDGE_ORACLE_LIVELOCK_H
 #include "sim/judge/oracle/oracle.h"
