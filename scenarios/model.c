@@ -490,6 +490,7 @@ static void close_at_rest(struct bz_timer *timer) {
         bz_driver_ready_count(loop) > 0 || bz_driver_next_deadline_ns(loop) <= BZ_TIME_MAX_NS;
     if (!may_run) {
         judge_rest(scene);
+        report(scene, bz_history_over(scene->history));
     }
     if (may_run ? must_wait(scene)
                 : bz_history_finding(scene->history)->result == BZ_HISTORY_EXPLAINED) {

@@ -73,15 +73,16 @@ static bool step(void *memory, uint32_t op, const int64_t *arguments, int64_t *a
     }
 }
 
+#define TRIES(fails) .or_else = 1 + (fails), .ends_by_itself = true, .is_extra = true
+
 static const struct bz_model_op ops[] = {
     [RECEIVE] = {.name = "receive", .line = 1},
     [SEND] = {.name = "send", .line = 2, BZ_MODEL_VALUE},
     [ADD_SENDER] = {.name = "add_sender"},
     [DROP_SENDER] = {.name = "drop_sender"},
     [WAIT_CLOSED] = {.name = "wait_closed"},
-    [TRY_RECEIVE] = {.name = "try_receive", .line = 1, .or_else = 1 + FIND_NONE, .is_extra = true},
-    [TRY_SEND] =
-        {.name = "try_send", .line = 2, .or_else = 1 + FIND_FULL, .is_extra = true, BZ_MODEL_VALUE},
+    [TRY_RECEIVE] = {.name = "try_receive", .line = 1, TRIES(FIND_NONE)},
+    [TRY_SEND] = {.name = "try_send", .line = 2, TRIES(FIND_FULL), BZ_MODEL_VALUE},
     [FIND_NONE] = {.name = "find_none", .is_hidden = true},
     [FIND_FULL] = {.name = "find_full", .is_hidden = true},
 };

@@ -161,6 +161,7 @@ static const struct bz_model_op ops[] = {
     [SELECT_WITHIN] = {.name = "select_within",
                        SELECTS(ARRIVE_AT_ALL),
                        .or_else = 1 + EXPIRE,
+                       .ends_by_itself = true,
                        .argument_count = 1,
                        .arguments = {{.name = "ns", .least = 0, .most = 1}}},
     [PUT] = {.name = "put",

@@ -47,6 +47,9 @@ static const char *op_fault(const struct bz_model *model, const struct bz_model_
         return "an operation begins with one, needs one or has one in its place that does not "
                "exist";
     }
+    if (op->ends_by_itself && op->or_else == 0) {
+        return "an operation ends by itself, and has none in its place that lets it end";
+    }
     if (op->begins_with != 0 && !op->is_hidden && op->cancel != BZ_MODEL_CANCEL_UNDOES) {
         return "an operation that begins with another one is not cancelled by undo";
     }
@@ -503,8 +506,22 @@ bool bz_history_must_wait(struct bz_history *history) {
            idle_at_rest(history, history->model->settles_ns, &in_all) == 0;
 }
 
+#define NOTHING_WAKES "nothing is under way to wake it"
+
 enum bz_history_result bz_history_rest(struct bz_history *history) {
-    return rest(history, history->model->settles_ns, "nothing is under way to wake it");
+    return rest(history, history->model->settles_ns, NOTHING_WAKES);
+}
+
+enum bz_history_result bz_history_over(struct bz_history *history) {
+    uint64_t waiting = history->pending & ~history->requested;
+    for (; waiting != 0 && bz_history_rest(history) == BZ_HISTORY_EXPLAINED;
+         waiting &= waiting - 1) {
+        uint32_t client = (uint32_t)__builtin_ctzll(waiting);
+        if (bz_history_op(history, client)->ends_by_itself) {
+            bz_history_say_waits(history, client, NOTHING_WAKES, true);
+        }
+    }
+    return history->finding.result;
 }
 
 enum bz_history_result bz_history_idle(struct bz_history *history, uint64_t idle_ns) {

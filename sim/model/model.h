@@ -133,6 +133,9 @@ struct bz_model_op {
      * given back. A call that returns another status than BZ_OK and BZ_CANCELLED is refused, too;
      * its answer is that status, negated. */
     bool zero_refuses;
+    /* It ends without any help, by `or_else` at the latest: a try, or a wait with a deadline of its
+     * own. So it must not wait where nothing will happen any more. */
+    bool ends_by_itself;
     uint32_t argument_count;
     struct bz_model_argument arguments[BZ_MODEL_ARGUMENTS_MAX];
 };

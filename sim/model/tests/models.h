@@ -358,7 +358,7 @@ static const struct bz_model_op mailbox_ops[] = {
                .cancel = BZ_MODEL_CANCEL_UNDOES,
                .undo = GO},
     [POST] = {.name = "post"},
-    [LOOK] = {.name = "look", .line = 1, .or_else = 1 + MISS},
+    [LOOK] = {.name = "look", .line = 1, .or_else = 1 + MISS, .ends_by_itself = true},
     [COME] = {.name = "come", .is_hidden = true},
     [GO] = {.name = "go", .is_hidden = true},
     [MISS] = {.name = "miss", .is_hidden = true}};

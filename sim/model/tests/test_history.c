@@ -30,7 +30,7 @@ static struct bz_history *history_of(const struct bz_model *model, int64_t param
 /* Plays a story of words, and expects a result after the last one. "2+0(1)" calls operation 0 with
  * the argument 1 for client 2; "2=1" returns 1 to it; "2?" requests its cancel; "2-" ends it,
  * cancelled; "~3" lets 3 ns pass; "." is rest, and ".3" that
- * nothing can run for 3 ns. */
+ * nothing can run for 3 ns; ".." is the end of all. */
 static enum bz_history_result play(struct bz_history *history, const char *story) {
     enum bz_history_result result = BZ_HISTORY_EXPLAINED;
     for (const char *word = story; *word != '\0';
@@ -38,6 +38,10 @@ static enum bz_history_result play(struct bz_history *history, const char *story
         char *rest;
         cr_assert_eq(result, BZ_HISTORY_EXPLAINED, "before '%s': %s", word,
                      bz_history_finding(history)->message);
+        if (word[0] == '.' && word[1] == '.') {
+            result = bz_history_over(history);
+            continue;
+        }
         if (*word == '.') {
             bool is_end = word[1] == '\0' || word[1] == ' ';
             result = is_end ? bz_history_rest(history)
@@ -127,6 +131,12 @@ static const struct story {
     {"what_may_take_its_place_need_not", &shy_model, 0, "1+0 1=0 ."},
     {"", &shy_model, 0, "1+0 ."},
     {"", &shy_model, 0, "1+0 2+0 .", LOST, "barrier: client 1 waits in meet(), called at event 1"},
+    {"what_ends_by_itself_does_not_wait_for_ever", &mailbox_model, 0, "1+2 ."},
+    {"", &mailbox_model, 0, "1+2 . 1=-1 .."},
+    {"", &mailbox_model, 0, "1+2 1? .."},
+    {"", &mailbox_model, 0, "2+0 1+2 ..", LOST,
+     "mailbox: client 1 waits in look(), called at event 2"},
+    {"", &shy_model, 0, "1+0 .."},
     {"an_operation_begins_at_its_call", &mailbox_model, 0, "1+0 2+0 3+1 3=0 1=0 3+1 3=0 2=0 ."},
     {"", &mailbox_model, 0, "1+0 2+0 2? 2- 3+1 3=0 1=0 ."},
     {"", &mailbox_model, 0, "1+0 2+0 3+1 3=0 2=0", UNEXPLAINED,

@@ -75,6 +75,7 @@ pub struct Op {
     pub is_hidden: bool,
     pub is_extra: bool,
     pub zero_refuses: bool,
+    pub ends_by_itself: bool,
     pub argument_count: u32,
     pub arguments: [Argument; 3],
 }
@@ -99,9 +100,17 @@ impl Op {
             is_hidden: false,
             is_extra: false,
             zero_refuses: false,
+            ends_by_itself: false,
             argument_count: 0,
             arguments: [NO_ARGUMENT; 3],
         }
+    }
+
+    /// It ends by itself: `fails` takes effect where it would have to wait.
+    pub const fn ends_or(mut self, fails: u32) -> Self {
+        self.or_else = 1 + fails;
+        self.ends_by_itself = true;
+        self
     }
 
     const fn with(mut self, argument: Argument) -> Self {

@@ -65,7 +65,7 @@ pub mod rwlock {
 
     const fn ops(line: u32, begins_with: u32) -> [Op; 10] {
         let write = Op { line, begins_with, cancel: Cancel::Undoes, ..Op::new("write\0") };
-        let tries = Op { line, or_else: 1 + FAIL, is_extra: true, ..Op::new("try_read\0") };
+        let tries = Op { line, is_extra: true, ..Op::new("try_read\0") }.ends_or(FAIL);
         [
             Op { line, cancel: Cancel::Undoes, undo: END_READ, ..Op::new("read\0") },
             Op { gives_back: 1 + READ, ..Op::new("end_read\0") },
@@ -162,7 +162,7 @@ pub mod weighted {
             Op { gives_back: 1 + ACQUIRE, ..op("release\0") },
             Op { gives_back: 1 + ACQUIRE, is_extra: true, ..op("forget\0") },
             Op { is_extra: true, ..op("add\0") },
-            Op { line: 1, or_else: 1 + FAIL, is_extra: true, ..op("try_acquire\0") },
+            Op { line: 1, is_extra: true, ..op("try_acquire\0") }.ends_or(FAIL),
             Op { is_extra: true, ..Op::new("close\0") },
             FAIL_,
         ];
@@ -379,7 +379,8 @@ pub mod channel {
             Op { gives_back: 1 + RESERVE, ..Op::new("send_reserved\0") }.fresh("value\0"),
             Op { gives_back: 1 + RESERVE, ..Op::new("drop_reserved\0") }.fresh("value\0"),
             Op { needs: 1 + CLONE, ..Op::new("wait_closed\0") },
-            Op { line: 2, needs: 1 + CLONE, or_else: 1 + FAIL, ..Op::new("try_send\0") }
+            Op { line: 2, needs: 1 + CLONE, ..Op::new("try_send\0") }
+                .ends_or(FAIL)
                 .fresh("value\0"),
             Op { single: 1, is_extra: true, ..Op::new("try_receive\0") }.chosen("fails\0", 0, 1),
             Op { single: 1, is_extra: true, ..Op::new("close\0") },
