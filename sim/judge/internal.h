@@ -58,7 +58,8 @@ struct bz_overtime {
     bool may_jump;  /* a timer was pending since the mark */
     bool will_jump; /* at the next chance */
     bool progresses;
-    bool in_vain; /* it is one because tasks poll, and one could go on */
+    bool was_helped; /* the code under test has had something under way */
+    bool in_vain;    /* it is one because tasks poll, and one could go on */
     uint32_t turns_left;
     uint32_t steps_left;
     uint32_t turn_left; /* steps until the next look at the state */
@@ -163,17 +164,10 @@ struct bz_judge {
 /* From here on, polls are counted anew. */
 __attribute__((noinline, cold)) void bz_judge_forget_polls(struct bz_judge *judge);
 
-/* Yields count at the step limit alone: in a search, they would tell states apart. */
-static inline bool bz_judge_counts_poll(const struct bz_judge *judge,
-                                        const struct bz_shadow_task *task) {
-    bool is_poll =
-        (task->wait == BZ_WAIT_SLEEP) | ((task->wait == BZ_WAIT_YIELD) & judge->overtime.is_on);
-    return is_poll & (task->op != BZ_OP_NONE) & !task->is_helper;
+/* Yields do not count: in a search, they would tell states apart. */
+static inline bool bz_judge_counts_poll(const struct bz_shadow_task *task) {
+    return (task->wait == BZ_WAIT_SLEEP) & (task->op != BZ_OP_NONE) & !task->is_helper;
 }
-
-/* True if each task that sleeps inside an operation, or at the step limit yields there, has asked
- * since then. */
-bool bz_judge_have_polled(const struct bz_judge *judge);
 
 /* The run ends after this step. */
 static inline void bz_judge_stop(struct bz_judge *judge, enum bz_run_end end) {

@@ -103,7 +103,7 @@ static inline void on_suspend(struct bz_judge *judge, uint32_t id, uint32_t wait
     task->inside = wait == BZ_WAIT_FUTURE ? BZ_INSIDE_WAITING : BZ_INSIDE_POLLING;
     object->inside[task->inside]++;
     shadow->running = 0;
-    if (__builtin_expect(bz_judge_counts_poll(judge, task), 0)) {
+    if (__builtin_expect(bz_judge_counts_poll(task), 0)) {
         task->has_polled = 1;
         shadow->poll_rounds += shadow->poll_rounds == 0;
     }

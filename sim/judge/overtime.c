@@ -119,6 +119,13 @@ static bool serves(const struct bz_shadow_object *object) {
     return !object->never_stuck && (bz_is_spare(object) | lost_wakeup_is_quorate(object)) != 0;
 }
 
+/* Help that is over may have come after the last task asked. */
+static void note_help(struct bz_judge *judge) {
+    for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
+        judge->overtime.was_helped |= bz_is_helped(judge, bz_judge_shadow_object(judge, number));
+    }
+}
+
 /* It may look less often than it wakes. */
 static bool sleeps_inside(const struct bz_judge *judge) {
     bool is_found = false;
@@ -131,17 +138,17 @@ static bool sleeps_inside(const struct bz_judge *judge) {
 }
 
 /* All that happened in the whole overtime is that each task asked again, and one could go on, while
- * the code under test had nothing under way that might help. */
+ * the code under test never had anything under way that might help. */
 static bool polls_for_nothing(struct bz_judge *judge) {
     struct bz_overtime *over = &judge->overtime;
     bool is_found = false;
+    note_help(judge);
     if (over->progresses || count_draws(judge) != over->draws || sleeps_inside(judge) ||
-        bz_judge_only_polls(judge, BZ_POLLS_ANY) == 0 || !bz_judge_have_polled(judge)) {
+        bz_judge_only_polls(judge, BZ_POLLS_ANY) == 0 || over->was_helped) {
         return false;
     }
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
-        const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        is_found |= serves(object) && !bz_is_helped(judge, object);
+        is_found |= serves(bz_judge_shadow_object(judge, number));
     }
     return is_found;
 }
@@ -158,6 +165,7 @@ static void end_unfinished(struct bz_judge *judge) {
 static void look(struct bz_judge *judge) {
     struct bz_overtime *over = &judge->overtime;
     uint64_t print;
+    note_help(judge);
     if (judge->progress_step != 0) {
         over->progresses = true;
         over->has_mark = false;
@@ -203,7 +211,7 @@ bool bz_overtime_begin(struct bz_judge *judge) {
     judge->cancel_gap = BZ_GAP_NEVER;
     judge->cancels_left = 0;
     judge->jump_gap = 0;
-    bz_judge_forget_polls(judge);
+    note_help(judge);
     begin_turn(judge);
     return true;
 }

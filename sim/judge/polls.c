@@ -12,11 +12,12 @@ void bz_judge_forget_polls(struct bz_judge *judge) {
     judge->shadow.poll_until_ns = 0;
 }
 
-bool bz_judge_have_polled(const struct bz_judge *judge) {
+/* True if each task that sleeps inside an operation has asked since then. */
+static bool have_polled(const struct bz_judge *judge) {
     for (uint32_t id = 1; id <= judge->shadow.task_count; id++) {
         const struct bz_shadow_task *task = &judge->shadow.tasks[id];
         if (task->phase == BZ_PHASE_SUSPENDED && task->has_polled == 0 &&
-            bz_judge_counts_poll(judge, task)) {
+            bz_judge_counts_poll(task)) {
             return false;
         }
     }
@@ -26,11 +27,10 @@ bool bz_judge_have_polled(const struct bz_judge *judge) {
 /* When all timers of the code under test have fired that are armed now, where polls are judged; 0:
  * it has nothing under way; UINT64_MAX: there is no telling. */
 static uint64_t helped_until_ns(const struct bz_judge *judge) {
-    bool is_told = judge->config.variant_until_ns != NULL && judge->shadow.helpers == 0 &&
-                   !judge->overtime.is_on;
+    bool is_told = judge->config.variant_until_ns != NULL && judge->shadow.helpers == 0;
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
         const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        if ((object->look.idle != NULL || judge->overtime.is_on) && bz_is_helped(judge, object)) {
+        if (object->look.idle != NULL && bz_is_helped(judge, object)) {
             return is_told ? judge->config.variant_until_ns(judge->config.source) : UINT64_MAX;
         }
     }
@@ -55,8 +55,7 @@ static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
     uint64_t until_ns = helped_until_ns(judge);
     if (bz_judge_only_polls(judge, BZ_POLLS_ANY) == 0 || until_ns == UINT64_MAX) {
         bz_judge_forget_polls(judge);
-    } else if (judge->now_ns >= shadow->poll_until_ns && !judge->overtime.is_on &&
-               bz_judge_have_polled(judge)) {
+    } else if (judge->now_ns >= shadow->poll_until_ns && have_polled(judge)) {
         uint64_t rounds = shadow->poll_rounds;
         bz_judge_forget_polls(judge);
         if (rounds >= ROUNDS_IN_VAIN) {
@@ -69,7 +68,7 @@ static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
 }
 
 void bz_judge_idle(struct bz_judge *judge, uint64_t until_ns) {
-    if (judge->shadow.poll_rounds != 0) {
+    if (judge->shadow.poll_rounds != 0 && !judge->overtime.is_on) {
         judge_polls(judge);
     }
     idle(judge, until_ns);

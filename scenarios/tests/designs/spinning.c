@@ -12,7 +12,8 @@
 #define NAPS 300u
 #define TICK_NS (1000 * NAP_NS) /* longer than the judge goes on after the step limit */
 
-enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, LOOKS_SELDOM /* which is none */ };
+/* The last two are none. */
+enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, LOOKS_SELDOM, GETS_SELDOM };
 
 struct spinner {
     struct bz_loop *loop;
@@ -27,12 +28,19 @@ struct spinner {
     uint32_t returned; /* permits that it gives back */
 };
 
+static void give_back(struct bz_timer *timer) {
+    struct spinner *self = bz_container_of(timer, struct spinner, tick);
+    self->count += self->returned;
+    self->returned = 0;
+}
+
 static enum bz_status begin(void *instance, struct bz_loop *loop, uint32_t count, uint32_t most,
                             enum fault fault, uint64_t nap_ns) {
     struct spinner *self = instance;
     *self = (struct spinner){
         .loop = loop, .fault = fault, .nap_ns = nap_ns, .count = count, .most = most};
     bz_list_init(&self->waiters);
+    bz_timer_init(&self->tick, loop, give_back);
     return BZ_OK;
 }
 
@@ -45,22 +53,23 @@ static enum bz_status wait_a_bit(const struct spinner *self) {
     return status;
 }
 
+static bool has_some(const struct spinner *self) {
+    return self->count > 0;
+}
+
 /* Until `may_go`, or until the task is cancelled. */
 static enum bz_status spin(struct spinner *self, bool (*may_go)(const struct spinner *)) {
     enum bz_status status = BZ_OK;
     bool sees = true;
+    bool is_lazy = self->fault == GETS_SELDOM && may_go == has_some;
     self->waiting++;
     while (status == BZ_OK && !(sees && may_go(self))) {
         sees = self->fault != IS_BLIND;
-        status = wait_a_bit(self);
+        status = is_lazy ? bz_sleep(self->loop, 2 * TICK_NS) : wait_a_bit(self);
         status = self->fault == IS_DEAF ? BZ_OK : status;
     }
     self->waiting--;
     return status;
-}
-
-static bool has_some(const struct spinner *self) {
-    return self->count > 0;
 }
 
 static bool has_room(const struct spinner *self) {
@@ -290,22 +299,10 @@ SPINNING(spinning_losing, LOSES, 0, "the same, and what is given back while one 
 SPINNING(sleeping, NO_FAULT, NAP_NS, "a task that has to wait sleeps and looks again");
 SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and a task that had to wait never goes on");
 SPINNING(sleeping_sliced, LOOKS_SELDOM, NAP_NS, "the same, after many naps");
+SPINNING(sleeping_lazy, GETS_SELDOM, NAP_NS, "the same, after a long nap where it takes something");
 SPINNING(sleeping_deaf, IS_DEAF, NAP_NS, "the same, and a cancel ends no wait");
 
 /* --- permits that come back later ------------------------------------------------------------- */
-
-static void give_back(struct bz_timer *timer) {
-    struct spinner *self = bz_container_of(timer, struct spinner, tick);
-    self->count += self->returned;
-    self->returned = 0;
-}
-
-static enum bz_status slow_init(void *instance, struct bz_loop *loop, uint32_t permits) {
-    struct spinner *self = instance;
-    enum bz_status status = begin(self, loop, permits, permits, NO_FAULT, NAP_NS);
-    bz_timer_init(&self->tick, loop, give_back);
-    return status;
-}
 
 static enum bz_status slow_release(void *instance) {
     struct spinner *self = instance;
@@ -315,9 +312,30 @@ static enum bz_status slow_release(void *instance) {
     return is_armed ? BZ_OK : BZ_NO_MEMORY;
 }
 
-DESIGN(sleeping_slow, BZ_CLAIM_UNFAIR, "a released permit comes back by a timer",
-       .permits = {[BZ_PRIMITIVE_SEMAPHORE] = &(const struct bz_permit_ops){
-                       .instance_bytes = sizeof(struct spinner),
-                       .init = slow_init,
-                       .acquire = spin_acquire,
-                       .release = slow_release}});
+/* In the order in which they came. */
+static enum bz_status slow_acquire(void *instance) {
+    struct spinner *self = instance;
+    enum bz_status status = BZ_OK;
+    struct bz_list own;
+    bz_list_push_back(&self->waiters, &own);
+    while (status == BZ_OK && !(has_some(self) && self->waiters.next == &own)) {
+        status = wait_a_bit(self);
+    }
+    bz_list_remove(&own);
+    self->count -= status == BZ_OK;
+    return status;
+}
+
+#define SLOW(name, nap_ns)                                                                         \
+    static enum bz_status name##_init(void *instance, struct bz_loop *loop, uint32_t permits) {    \
+        return begin(instance, loop, permits, permits, NO_FAULT, nap_ns);                          \
+    }                                                                                              \
+    DESIGN(name, BZ_CLAIM_UNFAIR, "a released permit comes back by a timer",                       \
+           .permits = {[BZ_PRIMITIVE_SEMAPHORE] =                                                  \
+                           &(const struct bz_permit_ops){.instance_bytes = sizeof(struct spinner), \
+                                                         .init = name##_init,                      \
+                                                         .acquire = slow_acquire,                  \
+                                                         .release = slow_release}})
+
+SLOW(spinning_slow, 0);
+SLOW(sleeping_slow, NAP_NS);
