@@ -1,5 +1,8 @@
 /* The code of all cancellers, with more tasks than a word has bits; and what the view of `buzzer`
  * shows of queues of any length. */
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+
 #include "primitives/runtime/driver.h"
 #include "primitives/sync/semaphore.h"
 #include "scenarios/scenario_support.h"
@@ -118,7 +121,7 @@ Test(canceller, favours_those_that_were_woken) {
     }
 }
 
-Test(canceller, a_set_has_at_most_64_tasks, .signal = SIGABRT) {
+Test(canceller, a_set_has_at_most_64_tasks, .signal = SIGABRT, .init = cr_redirect_stderr) {
     struct crowd crowd;
     gather(&crowd, 65, 1);
     (void)bz_world_suspended_in(crowd.world, crowd.tasks, 65, BZ_OP_ACQUIRE);
