@@ -113,12 +113,6 @@ static void close_cycle(struct bz_judge *judge) {
     }
 }
 
-/* A task that polls there, or waits, could go on. A model may decide that by the time, so an object
- * that one judges never counts. */
-static bool serves(const struct bz_shadow_object *object) {
-    return !object->never_stuck && (bz_is_spare(object) | lost_wakeup_is_quorate(object)) != 0;
-}
-
 /* Help that is over may have come after the last task asked. */
 static void note_help(struct bz_judge *judge) {
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
@@ -148,7 +142,7 @@ static bool polls_for_nothing(struct bz_judge *judge) {
         return false;
     }
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
-        is_found |= serves(bz_judge_shadow_object(judge, number));
+        is_found |= lost_wakeup_may_serve(bz_judge_shadow_object(judge, number));
     }
     return is_found;
 }

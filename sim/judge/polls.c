@@ -1,6 +1,6 @@
 /* Tasks that sleep inside operations and ask again: may they do so for ever? */
 #include "sim/judge/internal.h"
-#include "sim/judge/oracle/oracle.h"
+#include "sim/judge/oracle/permit/lost_wakeup.h"
 
 #define ROUNDS_IN_VAIN 1024u /* a waiter may sleep in slices, and look after many of them */
 
@@ -30,7 +30,7 @@ static uint64_t helped_until_ns(const struct bz_judge *judge) {
     bool is_told = judge->config.variant_until_ns != NULL && judge->shadow.helpers == 0;
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
         const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        if (object->look.idle != NULL && bz_is_helped(judge, object)) {
+        if (bz_is_helped(judge, object)) {
             return is_told ? judge->config.variant_until_ns(judge->config.source) : UINT64_MAX;
         }
     }
@@ -47,6 +47,22 @@ static void idle(struct bz_judge *judge, uint64_t until_ns) {
     }
 }
 
+/* A model, or the shadow state, says whether one could go on. */
+static void judge_waits(struct bz_judge *judge) {
+    idle(judge, UINT64_MAX);
+    for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
+        struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+        if (lost_wakeup_may_serve(object)) {
+            uint32_t task = bz_shadow_oldest_live(&judge->shadow, object);
+            bz_judge_violate(judge, "lost-wakeup", task, number,
+                             "'%s' can serve %s, which has slept and asked %u times since "
+                             "anything else happened",
+                             bz_judge_label(judge, number).text, bz_task_label(judge, task).text,
+                             ROUNDS_IN_VAIN);
+        }
+    }
+}
+
 /* Tasks have slept inside operations, and the clock advances again. If each of them has asked often
  * enough since anything else happened, their waits are judged as if nothing would wake them. Timers
  * of the code under test may help: then a round lasts until they have fired. */
@@ -59,7 +75,7 @@ static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
         uint64_t rounds = shadow->poll_rounds;
         bz_judge_forget_polls(judge);
         if (rounds >= ROUNDS_IN_VAIN) {
-            idle(judge, UINT64_MAX);
+            judge_waits(judge);
         } else {
             shadow->poll_rounds = rounds + 1;
             shadow->poll_until_ns = until_ns;

@@ -10,7 +10,7 @@
 
 #define NAP_NS UINT64_C(1000000)
 #define NAPS 300u
-#define TICK_NS (1000 * NAP_NS) /* longer than the judge goes on after the step limit */
+#define TICK_NS (2000 * NAP_NS) /* longer than the judge goes on after the step limit */
 
 /* The last two are none. */
 enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, LOOKS_SELDOM, GETS_SELDOM };
@@ -65,7 +65,7 @@ static enum bz_status spin(struct spinner *self, bool (*may_go)(const struct spi
     self->waiting++;
     while (status == BZ_OK && !(sees && may_go(self))) {
         sees = self->fault != IS_BLIND;
-        status = is_lazy ? bz_sleep(self->loop, 2 * TICK_NS) : wait_a_bit(self);
+        status = is_lazy ? bz_sleep(self->loop, TICK_NS) : wait_a_bit(self);
         status = self->fault == IS_DEAF ? BZ_OK : status;
     }
     self->waiting--;

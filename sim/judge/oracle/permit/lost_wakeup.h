@@ -7,9 +7,9 @@
  * These may still hand it over: a waiter that was woken or cancelled and has not resumed, a waiter
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
  * own. At a rendezvous, the waiter of either side does. A timer that a waiter has on its stack does
- * not count: it wakes that waiter alone. Where a model judges, neither do waiters that have slept
- * 1,024 times inside their operation while nothing else happened, nor timers of the variant's own
- * that have fired as often: see judge_polls(). */
+ * not count: it wakes that waiter alone. Neither do waiters that have slept 1,024 times inside
+ * their operation while nothing else happened, nor timers of the variant's own that have fired as
+ * often: see judge_polls(). */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #include "sim/judge/oracle/oracle.h"
@@ -17,6 +17,12 @@
 /* Enough live tasks wait at a barrier to open it. */
 static inline uint64_t lost_wakeup_is_quorate(const struct bz_shadow_object *object) {
     return (object->quorum > 0) & (object->live >= object->quorum);
+}
+
+/* One that waits or polls could go on. A model may decide that by the time, so an object that one
+ * judges never counts. */
+static inline bool lost_wakeup_may_serve(const struct bz_shadow_object *object) {
+    return !object->never_stuck && (bz_is_spare(object) | lost_wakeup_is_quorate(object)) != 0;
 }
 
 static inline uint64_t lost_wakeup_suspects(const struct bz_judge *judge,
