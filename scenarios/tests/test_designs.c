@@ -322,6 +322,7 @@ Test(designs, waits_by_yields) {
     }
     expect_finding(&design_sleeping_deaf, "model", BZ_PRIMITIVE_EVENT);
     expect_finding(&design_sleeping_deaf, "model", BZ_PRIMITIVE_QUEUE);
+    expect_finding(&design_sleeping_counting, "barrier", BZ_PRIMITIVE_BARRIER);
     expect_silence_everywhere(&design_sleeping);
 }
 

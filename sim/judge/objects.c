@@ -373,10 +373,10 @@ void bz_judge_notify_end(struct bz_judged_condition *condition, struct bz_judged
 }
 
 /* --- barrier ---------------------------------------------------------------------------------- */
-/* A task that is cancelled before a wake-up belongs to no round. One that is cancelled later, or
- * while it polls, may belong to one, which cannot be seen from outside, so it is counted. The same
- * goes for tasks inside a barrier that was broken or reset, unless BZ_CLAIM_BREAKS_ALL says which
- * of them fail. */
+/* A task that is cancelled before a wake-up belongs to no round, nor does one that leaves before
+ * enough have come for another round than those of tasks that had passed when it came. Any other
+ * may belong to one, which cannot be seen from outside, so it is counted. The same goes for tasks
+ * inside a barrier that was broken or reset, unless BZ_CLAIM_BREAKS_ALL says which of them fail. */
 
 static bool breaks_all(const struct bz_judged_barrier *barrier) {
     uint32_t claims = bz_judge_shadow_object(barrier->judge, barrier->object)->claims;
@@ -408,7 +408,10 @@ struct bz_judged_pass bz_judge_barrier_wait_begin(struct bz_judged_barrier *barr
     bz_judge_call_begin(judge, barrier->object, BZ_OP_WAIT);
     barrier->arrived++;
     task->was_settled = false;
-    return (struct bz_judged_pass){.steps = task->next_step, .breaks = barrier->breaks};
+    return (struct bz_judged_pass){.steps = task->next_step,
+                                   .breaks = barrier->breaks,
+                                   .rounds =
+                                       (barrier->passed + barrier->parties - 1) / barrier->parties};
 }
 
 /* The task passes with its round, which an abort or a reset has failed, or not. */
@@ -431,6 +434,8 @@ void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judg
     const struct bz_shadow_task *task = &judge->shadow.tasks[judge->shadow.running];
     bool was_woken = task->await == BZ_AWAIT_WOKEN || task->wait != BZ_WAIT_FUTURE ||
                      task->next_step > pass.steps + 1; /* cancelled in a later wait of its own */
+    bool may_belong =
+        was_woken && (barrier->breaks > 0 || barrier->arrived / barrier->parties > pass.rounds);
     bool is_certain = breaks_all(barrier);
     bool was_broken = task->was_settled;
     bool may_fail =
@@ -439,7 +444,7 @@ void bz_judge_barrier_wait_end(struct bz_judged_barrier *barrier, struct bz_judg
                          may_fail ? 1u << BZ_BROKEN : 0);
     if (status == BZ_OK && (is_certain || pass.breaks == barrier->breaks)) {
         passes(barrier, index, is_certain && may_fail);
-    } else if (status != BZ_OK && !was_broken && (status != BZ_CANCELLED || !was_woken)) {
+    } else if (status != BZ_OK && !was_broken && (status != BZ_CANCELLED || !may_belong)) {
         barrier->arrived--;
     }
 }

@@ -213,6 +213,7 @@ struct bz_judged_barrier {
 struct bz_judged_pass {
     uint32_t steps;
     uint32_t breaks;
+    uint64_t rounds; /* from which a task had passed when it came */
 };
 
 /* 1 to BZ_BARRIER_PARTIES_MAX parties. The caller owns `barrier`, which outlives the run. */

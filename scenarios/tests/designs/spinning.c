@@ -13,7 +13,7 @@
 #define TICK_NS (2000 * NAP_NS) /* longer than the judge goes on after the step limit */
 
 /* The last two are none. */
-enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, LOOKS_SELDOM, GETS_SELDOM };
+enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, COUNTS_ALL, LOOKS_SELDOM, GETS_SELDOM };
 
 struct spinner {
     struct bz_loop *loop;
@@ -190,7 +190,7 @@ static enum bz_status spin_arrive(void *instance, uint32_t *index) {
     enum bz_status status = spin_in_line(self, &own.link);
     if (bz_list_is_linked(&own.link)) {
         bz_list_remove(&own.link);
-        self->count--;
+        self->count -= self->fault != COUNTS_ALL;
     }
     *index = own.index;
     return status;
@@ -300,6 +300,7 @@ SPINNING(sleeping, NO_FAULT, NAP_NS, "a task that has to wait sleeps and looks a
 SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and a task that had to wait never goes on");
 SPINNING(sleeping_sliced, LOOKS_SELDOM, NAP_NS, "the same, after many naps");
 SPINNING(sleeping_lazy, GETS_SELDOM, NAP_NS, "the same, after a long nap where it takes something");
+SPINNING(sleeping_counting, COUNTS_ALL, NAP_NS, "the same, and a cancelled arrival still counts");
 SPINNING(sleeping_deaf, IS_DEAF, NAP_NS, "the same, and a cancel ends no wait");
 
 /* --- permits that come back later ------------------------------------------------------------- */
