@@ -116,7 +116,8 @@ static void close_cycle(struct bz_judge *judge) {
 /* Help that is over may have come after the last task asked. */
 static void note_help(struct bz_judge *judge) {
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
-        judge->overtime.was_helped |= bz_is_helped(judge, bz_judge_shadow_object(judge, number));
+        const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
+        judge->overtime.was_helped |= lost_wakeup_may_serve(object) && bz_is_helped(judge, object);
     }
 }
 
