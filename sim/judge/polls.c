@@ -30,7 +30,8 @@ static uint64_t helped_until_ns(const struct bz_judge *judge) {
     bool is_told = judge->config.variant_until_ns != NULL && judge->shadow.helpers == 0;
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
         const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        if (bz_is_helped(judge, object)) {
+        bool is_judged = object->look.idle != NULL || lost_wakeup_may_serve(object);
+        if (is_judged && bz_is_helped(judge, object)) {
             return is_told ? judge->config.variant_until_ns(judge->config.source) : UINT64_MAX;
         }
     }
