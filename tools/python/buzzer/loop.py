@@ -188,12 +188,17 @@ class Loop(_native.Loop, outside.Outside, network.Network, asyncio.SelectorEvent
             return
         self._main = self.create_task(coro, name="test")
 
+    @staticmethod
+    def _install():
+        """Once in the process of the program, whose copies make the runs."""
+        outside.install()
+        sockets.install()
+        gc.freeze()  # or each process that a run needs copies what is here
+        gc.collect()  # that is not all: lists of what is free
+
     def _prepare_process(self):
         """The garbage collector would come at any time: here, it comes at fixed times."""
         if Loop._process != _native.process():
-            if Loop._process == 0:  # else it was forked from such a process
-                outside.install()
-                sockets.install()
             Loop._process = _native.process()
             gc.collect()
             gc.freeze()

@@ -3,7 +3,6 @@
 Each call is in a process of its own: it leaves nothing here, and a crash ends that process only.
 """
 import contextlib
-import gc
 import glob
 import importlib.util
 import io
@@ -105,7 +104,6 @@ def _be_program(parent, words, cases, replay, missing, signs, files):
         if signs is not None:
             signs.watch()
         tests = [(case.name, case.summary, case) for case in cases]
-        gc.freeze()  # or each process that a run needs copies what is here
         code = _native.main(["buzzer", *words], tests, RUNTIME, Loop, COMMAND,
                             replay or f"{COMMAND} replay", missing or {},
                             files[2].fileno() if len(files) > 2 else -1)

@@ -310,14 +310,19 @@ static PyObject *module_main(PyObject *module, PyObject *args) {
     bz_cli_catalog.is_foreign = is_foreign;
     Py_ssize_t count = PyList_GET_SIZE(arguments);
     char **argv = PyMem_Calloc((size_t)count + 1, sizeof *argv);
-    for (Py_ssize_t index = 0; argv != NULL && index < count; index++) {
-        const char *text = PyUnicode_AsUTF8(PyList_GET_ITEM(arguments, index));
-        argv[index] = text == NULL ? NULL : strdup(text);
-        if (argv[index] == NULL) {
+    for (Py_ssize_t index = 0; index < count; index++) {
+        const char *text =
+            argv == NULL ? NULL : PyUnicode_AsUTF8(PyList_GET_ITEM(arguments, index));
+        if (text == NULL || (argv[index] = strdup(text)) == NULL) {
             return PyErr_Occurred() ? NULL : PyErr_NoMemory();
         }
     }
-    return argv == NULL ? PyErr_NoMemory() : PyLong_FromLong(finish(bz_cli_main((int)count, argv)));
+    PyObject *is_installed = PyObject_CallMethod(loop, "_install", NULL);
+    if (is_installed == NULL) {
+        return NULL;
+    }
+    Py_DECREF(is_installed);
+    return PyLong_FromLong(finish(bz_cli_main((int)count, argv)));
 }
 
 /* The process ends when its parent does, if the system can do that. */
