@@ -9,6 +9,7 @@ other.
 import asyncio
 import contextlib
 import contextvars
+import itertools
 import os
 import random
 import sys
@@ -21,6 +22,7 @@ from stock_loop import TIMED, stock_log
 
 PROGRAMS = {}
 REAL_LOOPS, BUZZER_RUNS = 3000, 3000
+REPEATED = 50  # of a campaign's runs, the first (BZ_DETERMINISM_FIRST)
 DRAWN = 60 if os.environ.get("BUZZER_LONG_TESTS") else 20
 
 
@@ -395,43 +397,57 @@ PROGRAMS.update((f"drawn{seed}", drawn(seed)) for seed in range(DRAWN))
 PROGRAMS.update(arguments.PROGRAMS)
 
 
-def buzzer_logs(name, function, runs, strategy):
-    """The status, and the logs: they come from a child process, by a file."""
+def buzzer_logs(name, programs, runs, strategy):
+    """The status, and the logs of each program, by its number: they come from a child process, by a
+    file. The programs take turns, one run each, once the campaign repeats no runs any more."""
+    calls = itertools.count()
+    repeated = 0 if len(programs) == 1 else REPEATED
     with tempfile.NamedTemporaryFile("w+") as file:
         async def test(sim):
-            log = []
-            await function(lambda *what: log.append(repr(what)))
-            file.write("\n".join(log) + "\f")
+            log, number = [], max(0, next(calls) - 2 * repeated) % len(programs)
+            await programs[number](lambda *what: log.append(repr(what)))
+            file.write(f"{number}\n" + "\n".join(log) + "\f")
             file.flush()
         test.__name__ = name
-        status, _ = call(test, "run", name, "--variant", VARIANT, "--runs", str(runs), "--order",
-                         "fifo", "--strategy", strategy, "--cancel", "none", "--max-lag", "0",
-                         "--no-shrink")
+        status, _ = call(test, "run", name, "--variant", VARIANT, "--runs", str(runs + repeated),
+                         "--order", "fifo", "--strategy", strategy, "--cancel", "none",
+                         "--max-lag", "0", "--no-shrink")
         file.seek(0)
-        return status, file.read().split("\f")[:-1]
+        logs = [[] for _ in programs]
+        for text in file.read().split("\f")[:-1]:
+            number, _, log = text.partition("\n")
+            logs[int(number)].append(log)
+        return status, logs
 
 
-def differs(name, function):
-    expected = stock_log(function)
-    status, logs = buzzer_logs(name, function, 1, "fifo")
-    got = logs[0].split("\n") if logs and logs[0] else []
-    if got != expected:
-        places = [n for n, pair in enumerate(zip(expected, got)) if pair[0] != pair[1]]
-        place = places[0] if places else min(len(expected), len(got))
-        print(f"{name}: entry {place}: stock {expected[place:place + 3]}, "
-              f"Buzzer {got[place:place + 3]}")
-        return True
-    may_fail = any(line.startswith("('left', ") for line in expected)
-    is_wrong = (status != 0 and not may_fail) or not logs
-    if is_wrong:
-        print(f"{name}: status {status}, {len(logs)} logs")
-    return is_wrong
+def differing(programs):
+    """How many have another log than on the stock loop."""
+    expected = {name: stock_log(function) for name, function in programs.items()}
+    alone = [name for name, log in expected.items()
+             if any(line.startswith("('left', ") for line in log)]  # that may be a violation
+    together = [name for name in programs if name not in alone]
+    status, logs = buzzer_logs("all", [programs[name] for name in together], len(together), "fifo")
+    logs = dict(zip(together, logs))
+    logs.update((name, buzzer_logs(f"{name}_program", [programs[name]], 1, "fifo")[1][0])
+                for name in alone)
+    failed = status != 0
+    if failed:
+        print(f"all: status {status}")
+    for name, log in expected.items():
+        for got in set(logs[name]) - {"\n".join(log)} or [None] * (not logs[name]):
+            lines = got.split("\n") if got else []
+            places = [n for n, pair in enumerate(zip(log, lines)) if pair[0] != pair[1]]
+            place = places[0] if places else min(len(log), len(lines))
+            print(f"{name}: {len(logs[name])} logs, entry {place}: stock {log[place:place + 3]}, "
+                  f"Buzzer {lines[place:place + 3]}")
+            failed += 1
+    return failed
 
 
 def differs_in_time(name, function):
     """Buzzer gives the orders that real loops give, no more and no fewer."""
     real = {"\n".join(stock_log(function, seed)) for seed in range(REAL_LOOPS)}
-    given = set(buzzer_logs(name, function, BUZZER_RUNS, "portfolio")[1])
+    given = set(buzzer_logs(name, [function], BUZZER_RUNS, "portfolio")[1][0])
     for kind, logs in (("only Buzzer", given - real), ("only a real loop", real - given)):
         for log in logs:
             print(f"{name}: {kind}: {log.split(chr(10))}")
@@ -439,9 +455,7 @@ def differs_in_time(name, function):
 
 
 def main():
-    failed = 0
-    for name, function in PROGRAMS.items():
-        failed += differs(name + "_program", function)
+    failed = differing(PROGRAMS)
     for name, function in TIMED.items():
         failed += differs_in_time(name + "_program", function)
     print(f"{len(PROGRAMS) + len(TIMED)} programs, {failed} differ")
