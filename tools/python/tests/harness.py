@@ -1,6 +1,8 @@
 """Runs tests under Buzzer, each session in a process of its own, and says what was found."""
 import gc
+import itertools
 import json
+import mmap
 import os
 import platform
 import sys
@@ -77,11 +79,43 @@ class Checks:
         return report
 
     def check_silent(self, test, report, runs, but=()):
-        found = [one for one in (report or {}).get("violations", [])
-                 if not any(one["oracle"] == oracle and words in one["message"]
-                            for oracle, words in but)]
+        found = self._unexpected(report, but)
         self.check(report is not None and not found and report["runs"] == runs,
                    f"{test.__name__} finds nothing: {found or report}")
+
+    @staticmethod
+    def _unexpected(report, but):
+        return [one for one in (report or {}).get("violations", [])
+                if not any(one["oracle"] == oracle and words in one["message"]
+                           for oracle, words in but)]
+
+    def all_silent(self, tests, *arguments, runs=1000, known={}, skips=False):
+        """Nothing is found in any, in one campaign that makes so many runs of each, and each run
+        twice. The first that fails is tried alone. known: what may be, by test; skips: a test may
+        be refused."""
+        tests, reached = list(tests), mmap.mmap(-1, 4)
+        while tests:
+            calls, reached[:] = itertools.count(), bytes(4)
+
+            async def in_turn(sim):
+                place = next(calls) // 2 // runs % len(tests)
+                reached[:] = max(reached[:], place.to_bytes(4, "big"))
+                await tests[place](sim)
+            report = run(in_turn, "--no-shrink", "--check-determinism", *arguments,
+                         runs=runs * len(tests)) or {"violations": [], "runs": 0, "end": None}
+            place = int.from_bytes(reached[:], "big")
+            if not report["violations"] and report["runs"] == runs * len(tests):
+                place = len(tests)
+            elif skips and report["end"] == "no-resource":
+                print(f"skipped: {tests[place].__name__} needs more than a simulated loop")
+            else:
+                but, failed = known.get(tests[place], ()), self.failed
+                self.silent(tests[place], *arguments, runs=runs, but=but)
+                if not report["violations"] or self._unexpected(report, but):
+                    self.check(self.failed > failed, f"{tests[place].__name__} finds nothing, "
+                                                     f"after others: {report}")
+            self.count += place
+            tests = tests[place + 1:]
 
     def finds(self, oracles, test, *arguments, runs=1000, message=""):
         """A violation of one of the oracles, with words in its message; None."""

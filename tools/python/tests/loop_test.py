@@ -20,7 +20,7 @@ import uuid
 import warnings
 
 from buzzer import hashes
-from harness import VARIANT, be_program, call
+from harness import VARIANT, Checks, be_program, call
 
 warnings.resetwarnings()  # unlike other tests, these want to see what a run leaves behind
 sys.unraisablehook = sys.__unraisablehook__
@@ -467,8 +467,25 @@ def run(test, *options):
     return status, " ".join(output.split())
 
 
+def check_passing():
+    """All that pass, without a traceback."""
+    checks = Checks()
+    with tempfile.TemporaryFile("w+") as errors:
+        kept = os.dup(2)
+        os.dup2(errors.fileno(), 2)
+        checks.all_silent([TESTS[name] for name, (code, _) in EXPECTED.items() if code == PASSES],
+                          "--order", "fifo", "--cancel", "none", runs=5)
+        os.dup2(kept, 2)
+        errors.seek(0)
+        text = errors.read()
+    assert not checks.failed and "Traceback" not in text, text
+
+
 def check_expected():
     for name, (code, texts) in EXPECTED.items():
+        if code == PASSES:
+            assert not texts
+            continue
         got, output = run(TESTS[name], "--runs", "5", "--no-shrink", "--json", "--order", "fifo",
                           "--step-time", STEP_TIMES_MS.get(name, "1000"))
         assert got == code, f"{name} exits {got}, not {code}: {output}"
@@ -482,18 +499,18 @@ def command(test, *options):
     return [sys.executable, __file__, test.__name__, *options]
 
 
-def digest_of(test, environment):
-    done = subprocess.run(command(test, "--runs", "60", "--json"), stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, timeout=100, env=environment, check=True)
-    return json.loads(done.stdout)["digest"]
-
-
 def check_processes():
-    """Two processes make the same runs, whatever they have as addresses and as hashes."""
+    """Three processes make the same runs, whatever they have as addresses and as hashes."""
     free = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"}
+    said = {subprocess.run([sys.executable, __file__, "digests"], stdout=subprocess.PIPE, env=free,
+                           stderr=subprocess.DEVNULL, timeout=100, check=True).stdout
+            for _ in range(3)}
+    assert len(said) == 1 and len(said.pop().split()) == 3, said
+
+
+def print_digests():
     for test in (draws, sets_of_tasks, texts):
-        digests = {digest_of(test, free) for _ in range(3)}
-        assert len(digests) == 1, f"{test.__name__}: {digests}"
+        print(json.loads(call(*words(test, "--runs", "60", "--json"))[1])["digest"])
 
 
 def check_nondeterminism():
@@ -521,7 +538,10 @@ def check_interrupt():
 def main():
     if len(sys.argv) > 1:
         hashes.pin()
+        if sys.argv[1] == "digests":
+            return print_digests()
         return be_program(*words(globals()[sys.argv[1]], *sys.argv[2:]))
+    check_passing()
     check_expected()
     check_processes()
     check_nondeterminism()

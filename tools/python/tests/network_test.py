@@ -329,28 +329,15 @@ async def meets_resets(sim):
     await streams(sim)
 
 
-def check_replay(checks, test, order):
-    """A run of the network replays from its token, event by event."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = ask(test, "run", test.__name__, "--order", order, "--runs", "200", "--no-shrink",
-                     "--out", folder) or {}
-        token = report["violations"][0]["token"] if report.get("violations") else None
-        again = ask(test, "replay", token) if token else None
-        checks.check(again is not None and again.get("result") == "matched",
-                     f"{test.__name__}: {token} replays: {json.dumps(again)[:400]}")
-
-
 def main():
     checks = Checks()
     only = sys.argv[1:]
     before = set(os.listdir("/proc/self/fd"))
-    for test in (streams, large, protocols, unix, sockets, names, datagrams, reset, shuts_down,
-                 sends_file):
-        if only and test.__name__ not in only:
-            continue
+    for runs, tests in ((10, (large, reset)), (100, (streams, protocols, unix, sockets, names,
+                                                     datagrams, shuts_down, sends_file))):
         for order in ("any", "fifo"):
-            checks.silent(test, "--order", order, "--check-determinism",
-                          runs=20 if test in (large, reset) else 100)
+            checks.all_silent([test for test in tests if not only or test.__name__ in only],
+                              "--order", order, runs=runs)
     for test, message in ((in_one_piece, "came in pieces"),
                           (in_order_of_connects, "order [b'1', b'0']"),
                           (drops_result_of_cancelled, "got b'"),
@@ -361,7 +348,9 @@ def main():
             report = run(test, "--order", order, "--no-shrink", runs=200) or {}
             found = [one["message"] for one in report.get("violations", ())]
             checks.check(found and message in found[0], f"{test.__name__}, {order}: {found}")
-            check_replay(checks, test, order)
+            again = found and ask(test, "replay", report["violations"][0]["token"])
+            checks.check(again and again.get("result") == "matched",
+                         f"{test.__name__}, {order}, replays: {json.dumps(again)[:400]}")
     checks.check(set(os.listdir("/proc/self/fd")) == before, "no descriptor is left open")
     checks.end()
 

@@ -176,9 +176,8 @@ def main():
     silent = [to_threads, of_two_workers, joins_workers, of_the_module, takes_back, stops]
     if importlib.util.find_spec("anyio") is not None:
         silent.append(in_anyio)
-    for test in silent:
-        for order in ("any", "fifo"):
-            checks.silent(test, "--order", order, "--check-determinism", runs=300)
+    for order in ("any", "fifo"):
+        checks.all_silent(silent, "--order", order, runs=300)
     for test, oracle, message in (
             *[(reads(number), "assertion", f"saw {number}") for number in range(1, 4)],
             (forgets_the_thread, "assertion", "['open', 'close', 'use']"),

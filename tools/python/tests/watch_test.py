@@ -136,12 +136,16 @@ def main():
     after_timeout = notification_program(pass_on_after_a_timeout)
     if not only or after_timeout.__name__ in only:
         checks.silent(after_timeout, "--quiet", "--max-cancels", "0", runs=runs)
-    for test in silent:
-        if not only or test.__name__ in only:
-            cancels = ("--max-cancels", "1") if test in repaired else ("--max-cancels", "0" if test in faulty_by_cancel else "3")
-            but = known.get(test, ())
-            checks.silent(test, "--quiet", *cancels, runs=runs, but=but)
-            checks.silent(test, "--quiet", "--order", "fifo", *cancels, runs=runs // 2, but=but)
+    for cancels in "013":
+        tests = [test for test in silent if not only or test.__name__ in only
+                 if cancels == ("1" if test in repaired else "0" if test in faulty_by_cancel else "3")]
+        for order, some in (("any", runs), ("fifo", runs // 2)):
+            words = ("--quiet", "--order", order, "--max-cancels", cancels)
+            checks.all_silent([test for test in tests if test not in swallowed], *words, runs=some,
+                              known=known)
+            for test in tests:
+                if test in swallowed:
+                    checks.silent(test, *words, runs=some, but=known[test])
     faulty = [(bad_lock, "lost-wakeup deadlock"), (bad_lock_beside_a_server, "lost-wakeup"),
               (bad_semaphore, "mutual-exclusion"),
               (bad_bounded, "misuse permit-conservation"),
