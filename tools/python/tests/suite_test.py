@@ -15,9 +15,18 @@ if LACKING:
 
 
 class Suites(support.Case):
-    def pytest(self, *words, code=0, buzzer="--buzzer=10"):
+    def setUp(self):
+        super().setUp()
+        write("conftest.py", """
+            import buzzer
+
+            buzzer.profile("short", no_shrink=True, step_time=200)
+        """)
+
+    def pytest(self, *words, code=0, buzzer="--buzzer=10", profile="short"):
         return self.call("-q", "-p", "buzzer.pytest_plugin", "-p", "no:cacheprovider", *words,
-                         *([buzzer] if buzzer else []), module="pytest", code=code)[0]
+                         *([buzzer] if buzzer else []), module="pytest", code=code,
+                         BUZZER_PROFILE=profile)[0]
 
     def test_each_runner(self):
         """Each runs under Buzzer's loop, and passes with and without."""
@@ -195,7 +204,7 @@ class Suites(support.Case):
                 await asyncio.sleep(1)
                 assert False
         """)
-        output = self.pytest(code=1)
+        output = self.pytest(code=1, profile="default")
         self.assertIn("violation: assertion", output)
         self.assertIn("minimal", output)
 
@@ -248,7 +257,7 @@ class Suites(support.Case):
                                   (("-k", "nothing"), 2, "3 deselected"),
                                   (("-k", "lost", "--profile", "nix"), 2, "no profile 'nix'")):
             output, errors = self.call("run", "--suite", "test_bad.py", "--runs", "10", "--order=any",
-                                  *words, code=code)
+                                       *words, code=code, BUZZER_PROFILE="short")
             self.assertIn(text, output + errors)
         self.assertTrue(os.path.exists("all.xml"))
 
@@ -375,11 +384,6 @@ class Suites(support.Case):
 
     def test_dies(self):
         """In each run, or in one; a worker that measures the test is no exception."""
-        write("conftest.py", """
-            import buzzer
-
-            buzzer.profile("short", no_shrink=True, step_time=200)
-        """)
         write("test_dies.py", """
             import asyncio, os, pytest, random
 
@@ -396,7 +400,8 @@ class Suites(support.Case):
                 while True:
                     pass
         """)
-        output = self.pytest("--buzzer-profile", "short", buzzer="--buzzer=100", code=1)
+        output = self.pytest("--buzzer-profile", "short", buzzer="--buzzer=100", profile="ci",
+                             code=1)
         self.assertIn("3 failed", output)
         self.assertEqual(output.count("violation: exit"), 2)
         self.assertIn("violation: hang", output)

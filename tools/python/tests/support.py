@@ -1,18 +1,18 @@
 """Shared by the tests: a folder to work in, the module under test, and calls of the program."""
 import atexit
 import contextlib
-import gc
 import importlib
+import linecache
 import os
 import runpy
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
 import traceback
 import unittest
+import warnings
 
 if os.environ.get("PYTHONHASHSEED") != "0":  # else each process of Buzzer starts a second time
     os.environ["PYTHONHASHSEED"] = "0"
@@ -26,6 +26,8 @@ sys.path.insert(0, PACKAGES)
 os.environ["PYTHONPATH"] = PACKAGES
 os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # a file that changes within a second is read again
 sys.dont_write_bytecode = True
+
+from buzzer import case  # noqa: E402
 
 FOLDER = tempfile.mkdtemp(prefix="buzzer_python_test.")
 atexit.register(shutil.rmtree, FOLDER)
@@ -80,56 +82,59 @@ def write(path, text):
     return path
 
 
-def _imported(module):
-    """Imports all that a process of the module imports: its copies of this one have it then."""
-    if module == "buzzer":
-        importlib.import_module("buzzer.loop")
-    elif module == "pytest":
-        with contextlib.suppress(ImportError):
-            for name in importlib.import_module("_pytest.config").default_plugins:
-                importlib.import_module("_pytest." + name)
+@contextlib.contextmanager
+def _as_it_was():
+    """What a call leaves in this process, but for modules of libraries."""
+    names = "stdin", "stdout", "stderr", "__stdin__", "__stdout__", "__stderr__", "argv", "path"
+    kept = {name: getattr(sys, name) for name in names}
+    environment, profiles = dict(os.environ), dict(case._profiles)
+    descriptors = [os.dup(number) for number in range(3)]
+    sys.path = list(sys.path)
+    with warnings.catch_warnings():
+        yield
+    vars(sys).update(kept)
+    os.environ.clear()
+    os.environ.update(environment)
+    case._profiles.clear()
+    case._profiles.update(profiles)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(FOLDER):
+            del sys.modules[name]
+    linecache.clearcache()
+    importlib.invalidate_caches()
 
 
-def _be(module, words, files, environment):
-    """This process, a copy, is `python3 -m MODULE`."""
-    code = 1
-    try:
-        signal.alarm(300)
-        for number, file in enumerate(files):
-            os.dup2(file.fileno(), number)
-        sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = [
-            open(number, mode, encoding="utf-8", closefd=False)
-            for number, mode in enumerate("rww")]
-        os.environ.update(environment)
-        atexit._clear()
-        sys.argv = [module, *words]
-        sys.path[:2] = [os.getcwd(), PACKAGES]
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-        code = 0
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
-
-
-def _call_copy(module, words, stdin, environment):
-    _imported(module)
+def _call_here(module, words, stdin, environment):
+    """This process is `python3 -m MODULE` for a while."""
+    importlib.import_module("buzzer.loop")  # each process of the program has it then
     with contextlib.ExitStack() as stack:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
         files[0].write(stdin.encode())
         files[0].seek(0)
         sys.stdout.flush()
         sys.stderr.flush()
-        gc.freeze()  # or the copy copies what is here
-        pid = os.fork()
-        if pid == 0:
-            _be(module, words, files, environment)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with _as_it_was():
+            for number, file in enumerate(files):
+                os.dup2(file.fileno(), number)
+            sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = [
+                open(number, mode, encoding="utf-8", closefd=False)
+                for number, mode in enumerate("rww")]
+            os.environ.update(environment)
+            sys.argv = [module, *words]
+            sys.path[:2] = [os.getcwd(), PACKAGES]
+            code = 0
+            try:
+                runpy.run_module(module, run_name="__main__", alter_sys=True)
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+            except BaseException:
+                traceback.print_exc()
+                code = 1
+            sys.stdout.flush()
+            sys.stderr.flush()
         for file in files:
             file.seek(0)
         return code, *(file.read().decode("utf-8", "replace") for file in files[1:])
@@ -149,9 +154,9 @@ class Case(unittest.TestCase):
         os.chdir(self.folder)
 
     def call(self, *words, code=0, stdin="", module="buzzer", is_new=False, **environment):
-        """Runs python3 -m MODULE, in a copy of this process, which starts in a tenth of the time;
-        returns what it wrote on standard output and error."""
-        call = _call_new if is_new else _call_copy
+        """Runs python3 -m MODULE, in this process, where nothing has to be imported again; returns
+        what it wrote on standard output and error."""
+        call = _call_new if is_new else _call_here
         got, output, errors = call(module, words, stdin, environment)
         self.assertEqual(got, code, f"{words}\n{output}\n{errors}")
         return output, errors
