@@ -111,7 +111,7 @@ class Pytest(support.Case):
             import buzzer
 
             def make(n):
-                @buzzer.test(runs=2, no_shrink=True)
+                @buzzer.test(runs=2, order='fifo', no_shrink=True)
                 async def check(sim):
                     sim.check(n < 4, f"{n} is too much")
                 return check
@@ -123,7 +123,7 @@ class Pytest(support.Case):
                 return wrapper
 
             def make_method(n):
-                @buzzer.test(runs=2, no_shrink=True)
+                @buzzer.test(runs=2, order='fifo', no_shrink=True)
                 async def check(self, sim):
                     sim.check(n < 4, f"{n} is too much")
                 return check
@@ -145,15 +145,15 @@ class Pytest(support.Case):
             test_three = make(3)
             test_four = make(4)
             test_five = test_fifth = make(5)
-            test_six = buzzer.test(functools.partial(check, n=6), runs=2, no_shrink=True)
+            test_six = buzzer.test(functools.partial(check, n=6), runs=2, order='fifo', no_shrink=True)
 
-            @buzzer.test(runs=2, no_shrink=True)
+            @buzzer.test(runs=2, order='fifo', no_shrink=True)
             @wrapped
             async def test_seven(sim):
                 sim.check(False, "7 is too much")
 
             class TestGroup:
-                test_eight = buzzer.test(method, runs=2, no_shrink=True)
+                test_eight = buzzer.test(method, runs=2, order='fifo', no_shrink=True)
 
             class TestShared(Shared):
                 pass
