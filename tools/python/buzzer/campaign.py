@@ -31,6 +31,11 @@ class Failure(AssertionError):
             return shrunk.get("trace") or shrunk.get("token") or found["trace"] or found["token"]
         return None
 
+    @property
+    def has_hung(self):
+        """In the run that fails, which is not made once more for its report then: it has none."""
+        return next(_items_in(self._results), {}).get("oracle") == "hang"
+
 
 class NoVerdict(RuntimeError):
     """A limit ended runs, or something ran out, and no run fails."""

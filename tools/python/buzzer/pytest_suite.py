@@ -126,7 +126,8 @@ class Suite(Case):
             failure = error
         outcome, _, text = self._outcome[:].rstrip(b"\0").decode("utf-8", "ignore").partition(" ")
         if failure is not None and outcome != "refused":
-            run = item.config.getoption("buzzer_replay") or failure.run
+            run = None if failure.has_hung else (item.config.getoption("buzzer_replay")
+                                                 or failure.run)
             report, is_expected = self._report_of(run)
             if is_expected:
                 pytest.xfail("raises as expected")

@@ -397,6 +397,8 @@ class Suites(support.Case):
                     os._exit(3)
 
             async def test_hangs():
+                with open("hung", "a") as file:
+                    file.write("x")
                 while True:
                     pass
         """)
@@ -405,6 +407,7 @@ class Suites(support.Case):
         self.assertIn("3 failed", output)
         self.assertEqual(output.count("violation: exit"), 2)
         self.assertIn("violation: hang", output)
+        self.assertLessEqual(os.path.getsize("hung"), 6)  # and not once more for a report
 
     def test_step_limit(self):
         """It is no verdict: an error, and no failure; not one that is expected, either."""
