@@ -189,9 +189,9 @@ def kept(options):
     return {name: getattr(options, name) for name in KEPT}
 
 
-def prepare(options, state, head, work, judge, show):
+def prepare(options, state, head, work, judge, show, found_of):
     """Builds the unchanged file and runs its campaigns, unless an earlier session did. Returns true
-    if its verdicts hold."""
+    if its verdicts hold. found_of(file): what the caller has found in these campaigns."""
     show("the unchanged file ...")
     work.read()
     judge.build(work.text)
@@ -201,12 +201,15 @@ def prepare(options, state, head, work, judge, show):
     if head is not None and head["inputs"] == inputs and judge.restore(head["found"], options.jobs):
         state.go_on()
         return True
-    judge.prepare(work.probes, options, show)
+    if found_of is not None:
+        judge.adopt(found_of(options.file))
+    else:
+        judge.prepare(work.probes, options, show)
     state.begin({"options": kept(options), "inputs": inputs, "found": judge.as_dict()})
     return False
 
 
-def run(options, progress):
+def run(options, progress, found_of):
     start = time.monotonic()
     reasons = read_reasons(options.explained) if options.explained else []
     state, head, verdicts = begin(options)
@@ -216,7 +219,7 @@ def run(options, progress):
     runner = Test() if options.kind == "test" else \
         Buzzer(options.buzzer, options.kind == "plugin", options.plugin)
     judge = Judge(builder, runner)
-    goes_on = prepare(options, state, head, work, judge, progress.show)
+    goes_on = prepare(options, state, head, work, judge, progress.show, found_of)
     if head is not None and not options.quiet:
         print(f"'{folder}' has {len(verdicts)} verdicts of an earlier session "
               + ("with the same options" if goes_on else
@@ -312,14 +315,14 @@ def settle(verdicts):
                 verdicts[number]["of"] = first
 
 
-def main(words):
+def main(words, found_of=None):
     options = read_options(words)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     process.begin()
     progress = Progress(options.quiet)
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)  # adequacy.c has blocked them
-        return run(options, progress)
+        return run(options, progress, found_of)
     except Unusable as error:
         progress.end()
         if options.json:

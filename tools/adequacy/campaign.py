@@ -416,11 +416,14 @@ class Judge:
                 "left_out": [[asdict(campaign), why] for campaign, why in self.left_out],
                 "has_marks": self.has_marks}
 
-    def restore(self, found, jobs):
-        """True if the first part of each campaign runs as it did."""
+    def adopt(self, found):
         self.campaigns = [Campaign(**item) for item in found["campaigns"]]
         self.left_out = [(Campaign(**item), why) for item, why in found["left_out"]]
         self.has_marks = found["has_marks"]
+
+    def restore(self, found, jobs):
+        """True if the first part of each campaign runs as it did."""
+        self.adopt(found)
         return all(at_once(jobs, lambda campaign: campaign.digests[0] == self.runner.run(
             self.original, campaign, 0)[0].digest, self.campaigns))
 

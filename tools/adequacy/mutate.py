@@ -436,8 +436,8 @@ class Walk:
             self.add("return", start, end, after, f"returns {' '.join(after.split())}", statement)
 
 
-def mutants(path, arguments):
-    """In the order of the text."""
+def mutants(path, arguments, first_mark=0):
+    """In the order of the text. Marks are numbered from the first on."""
     file = File(path, arguments)
     walk = Walk(file)
     found = sorted(walk.found, key=lambda item: (item["start"], item["end"], item["operator"]))
@@ -449,7 +449,7 @@ def mutants(path, arguments):
             line = file.text.count(b"\n", 0, item["start"]) + 1
             column = item["start"] - (file.text.rfind(b"\n", 0, item["start"]) + 1) + 1
             result.append(Mutant(number=len(result) + 1, line=line, column=column, **item))
-    return result, probes(file, walk)
+    return result, probes(file, walk, first_mark)
 
 
 PROBE = """
@@ -464,7 +464,7 @@ static void bz_adequacy_reached(unsigned number) {
     for (; folder[length] && length < 4000; length++) path[length] = folder[length];
     path[length++] = '/';
     for (unsigned digit = 100000; digit > 0; digit /= 10)
-        path[length++] = (char)('0' + number / digit %% 10);
+        path[length++] = (char)('0' + (number + %du) / digit %% 10);
     path[length] = 0;
     (void)mkdir(path, 0777);
 }
@@ -472,7 +472,7 @@ static void bz_adequacy_reached(unsigned number) {
 """
 
 
-def probes(file, walk):
+def probes(file, walk, first_mark):
     """The text with a mark at each statement, or None if there is no place for the helper."""
     inserts = []
     for number, (start, end, is_in_list) in enumerate(walk.statements):
@@ -489,7 +489,7 @@ def probes(file, walk):
         return None
     first = file.text.rfind(b"\n", 0, first) + 1
     line = file.text.count(b"\n", 0, first) + 1
-    inserts.append((first, -1, PROBE % (len(walk.statements) + 1, line)))
+    inserts.append((first, -1, PROBE % (len(walk.statements) + 1, first_mark, line)))
     text = file.text
     for offset, _, insert in sorted(inserts, reverse=True):
         text = text[:offset] + insert.encode() + text[offset:]

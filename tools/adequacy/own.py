@@ -8,10 +8,10 @@
 OPTION is one of buzzer adequacy, for each file; --time is in seconds. A mutant is compiled as the
 build in FOLDER (build/quick) compiles the file for the simulator, and linked with everything else
 that is built there; a definition of the mutant comes first. Without --scenario, the campaigns are
-CAMPAIGNS. The results of primitives/sync/lock.c
-are in FOLDER/adequacy/lock.c. explained.txt has the survivors that are all right. The threshold is
-for all files together. Files of which no run depends are named and left out (OUTSIDE). Exit status:
-as of buzzer adequacy.
+CAMPAIGNS. The unchanged program runs them once for all files, before any --time begins. The results
+of primitives/sync/lock.c are in FOLDER/adequacy/lock.c. explained.txt has the survivors that are all
+right. The threshold is for all files together. Files of which no run depends are named and left out
+(OUTSIDE). Exit status: as of buzzer adequacy.
 
 With --catalogue, the mutants are those of catalogues (catalogue.py has the format): all, those with
 names that fit a PATTERN with * and ?, or N drawn from each catalogue. One with primitives runs every
@@ -57,14 +57,14 @@ sys.path.insert(0, str(ROOT / "tools/adequacy"))
 
 import adequacy  # noqa: E402
 import process  # noqa: E402
-from campaign import Builder, Buzzer, Judge  # noqa: E402
+from campaign import Builder, Built, Buzzer, Judge, compiled_with  # noqa: E402
 from catalogue import JUDGES, Bad, apply, read  # noqa: E402
-from mutate import Unusable  # noqa: E402
+from mutate import Unusable, mutants  # noqa: E402
 from tree import Tree  # noqa: E402
 
 
 def recipe(build, path, program="tools/buzzer"):
-    """The commands that make a program with a changed file."""
+    """The commands that compile a changed file, and that link a program with it."""
     listing = process.execute(["ninja", "-C", build, "-t", "commands", program])
     if listing.status != 0:
         raise Unusable(f"{build} is not built: {listing.err.strip()}")
@@ -77,7 +77,7 @@ def recipe(build, path, program="tools/buzzer"):
                            compiles[0]).replace("/usr/bin/ccache ", "")
     link = re.sub(rf"^: && (\S+) (.*) -o {program} (.*) && :$",
                   r"\1 {out}.o \2 -Wl,-z,muldefs -s -o {out} \3", listing[-1])
-    return f"cd {build} && {compile_words} && {link}"
+    return f"cd {build} && {compile_words}", link
 
 
 def parser_of():
@@ -94,7 +94,7 @@ def built(options, mutant, program, judge):
     text, _ = apply(mutant, (ROOT / mutant["source"]).read_text())
     # A header's guard keeps the shipped one out of the sources that use it.
     text += "".join(f'#include "{user}"\n' for user in mutant.get("users", "").split())
-    builder = Builder(path, recipe(options.build, path, program),
+    builder = Builder(path, " && ".join(recipe(options.build, path, program)),
                       options.build / "adequacy/catalogue", False)
     try:
         result = builder.build(mutant["mutant"], text.encode())
@@ -103,6 +103,46 @@ def built(options, mutant, program, judge):
         return judge(result.out)
     finally:
         builder.clean(mutant["mutant"])
+
+
+MARKS = 10000  # of a file, at most
+
+
+class Baseline:
+    """What the campaigns of the unchanged program execute, once for all files: they take longer
+    than the mutants of one file."""
+
+    def __init__(self, build, recipes, options):
+        self.recipes, self.program = recipes, build / "tools/buzzer"
+        self.folder = build / "adequacy/unchanged"
+        judge = Judge(self, Buzzer(self.program, False))
+        judge.original = self.program
+        judge.prepare(True, options, adequacy.Progress(options.quiet).show)
+        shutil.rmtree(self.folder)
+        self.found = judge.as_dict()
+
+    def build(self, name, _):
+        """The program with marks in all files, for Judge."""
+        objects = []
+        for index, (path, (compiles, link)) in enumerate(self.recipes.items()):
+            builder = Builder(path, f"{compiles} && mv {{out}}.o {{out}}", self.folder, False)
+            _, probes = mutants(str(path), compiled_with(compiles, str(path)), index * MARKS)
+            objects.append(str(builder.build(f"{name}-{index}", probes).out))
+        out = self.folder / name
+        links = link.replace("{out}.o", " ".join(objects)).replace("{out}", str(out))
+        result = process.execute(["sh", "-c", f"{compiles.partition(' && ')[0]} && {links}"])
+        if result.status != 0:
+            raise Unusable(f"the program with marks does not build: {result.err}")
+        return Built(out)
+
+    def of(self, file):
+        """For one file: its marks alone."""
+        first = list(map(str, self.recipes)).index(file) * MARKS
+
+        def own(reached):
+            return reached and [mark - first for mark in reached if 0 <= mark - first < MARKS]
+        return {**self.found, "campaigns": [
+            {**item, "reached": list(map(own, item["reached"]))} for item in self.found["campaigns"]]}
 
 
 class NotJudged(Exception):
@@ -259,16 +299,21 @@ def main(words):
         if str(path) in OUTSIDE:
             print(f"{path}: left out: it {OUTSIDE[str(path)]}", flush=True)
     paths = [path for path in paths if str(path) not in OUTSIDE]
-    recipes = [recipe(options.build, path) for path in paths]
+    recipes = {path: recipe(options.build, path) for path in paths}
+    words = [word for word in words if word not in files]
+    if not any(word.startswith("--scenario") for word in words):
+        words += [f"--scenario={text}" for text in CAMPAIGNS]
     killed = judged = 0
-    for path, commands in zip(paths, recipes):
+    baseline = None
+    for path, commands in recipes.items():
         out = options.build / "adequacy" / path.name
         shutil.rmtree(out, ignore_errors=True)
-        status = adequacy.main([str(path), "--build", commands, "--program", "--out", str(out),
-                                "--explained", str(EXPLAINED), "--shared", *(
-                                    f"--scenario={text}" for text in CAMPAIGNS if not any(
-                                        word.startswith("--scenario") for word in words)),
-                                *(word for word in words if word not in files)])
+        whole = [str(path), "--build", " && ".join(commands), "--program", "--out", str(out),
+                 "--explained", str(EXPLAINED), "--shared", *words]
+        if baseline is None:
+            process.begin()
+            baseline = Baseline(options.build, recipes, adequacy.read_options(whole))
+        status = adequacy.main(whole, baseline.of)
         if status not in (0, 4):
             return status
         report = json.loads((out / "report.json").read_text())
