@@ -26,6 +26,7 @@
 #include "scenarios/scenario_support.h"
 #include "scenarios/scenarios.h"
 #include "sim/model/history.h"
+#include "traces/trace_fields.h"
 
 enum { TASKS, OPERATIONS, CAPACITY, PAUSE, PATIENCE, CANCELS, CONFIGURATIONS, EXTRAS };
 
@@ -391,8 +392,7 @@ static enum bz_status pause_before_call(struct client *client) {
     uint64_t drawn = bz_world_draw(world, "pause", (uint64_t)value_of(scene, PAUSE) + 1);
     enum bz_status status = bz_yield_times(world, drawn + (client->owed != 0));
     if (status == BZ_OK && value_of(scene, EXTRAS) == 1 && scene->modelled.model.pass != NULL) {
-        int64_t most_ns = (int64_t)scene->modelled.model.settles_ns;
-        status = bz_sleep_drawn(world, "nap-ns", 0, most_ns);
+        status = bz_sleep_drawn(world, "nap-ns", 0, (int64_t)scene->modelled.model.settles_ns);
     }
     return status;
 }
@@ -414,8 +414,7 @@ static enum bz_status run_client(void *arg) {
     }
     while (client->owed != 0) {
         uint32_t owed = (uint32_t)__builtin_ctzll(client->owed);
-        enum bz_status given = give_back(client, giver_of(&scene->modelled.model, owed));
-        (void)given; /* judged as every call is */
+        (void)give_back(client, giver_of(&scene->modelled.model, owed)); /* judged as all calls */
     }
     return status;
 }
@@ -502,12 +501,8 @@ static void close_at_rest(struct bz_timer *timer) {
 
 /* How traces call an operation of this name. */
 static enum bz_op word_of(const char *name) {
-    for (unsigned op = BZ_OP_ACQUIRE; op < BZ_OP_COUNT; op++) {
-        if (strcmp(bz_op_name(op), name) == 0) {
-            return (enum bz_op)op;
-        }
-    }
-    return BZ_OP_WAIT;
+    unsigned op = bz_vocabulary_find(&bz_vocabulary_op, name);
+    return op >= BZ_OP_ACQUIRE && op < BZ_OP_COUNT ? (enum bz_op)op : BZ_OP_WAIT;
 }
 
 static bool keep_history(struct scene *scene, const int64_t *parameters) {
@@ -569,15 +564,14 @@ static void *setup(struct bz_world *world, const struct bz_scenario_args *args) 
     for (uint32_t op = 0; op < scene->modelled.model.op_count; op++) {
         scene->words[op] = (uint8_t)word_of(scene->modelled.model.ops[op].name);
     }
-    if (!bz_scene_is_set_up(
-            world, !is_modelled ? BZ_INVALID_ARGUMENT
-                                : bz_sut_opaque_init(
-                                      &scene->sut, world, args->primitive,
-                                      scene->modelled.model.name, scene->modelled.init, parameters,
-                                      &(struct bz_introspection){.instance = scene,
-                                                                 .at_rest = judge_rest,
-                                                                 .idle = judge_idle,
-                                                                 .must_wait = must_wait}))) {
+    const struct bz_introspection look = {
+        .instance = scene, .at_rest = judge_rest, .idle = judge_idle, .must_wait = must_wait};
+    enum bz_status status = BZ_INVALID_ARGUMENT;
+    if (is_modelled) {
+        status = bz_sut_opaque_init(&scene->sut, world, args->primitive, scene->modelled.model.name,
+                                    scene->modelled.init, parameters, &look);
+    }
+    if (!bz_scene_is_set_up(world, status)) {
         return scene;
     }
     bz_timer_init(&scene->closer, world->loop, close_at_rest);

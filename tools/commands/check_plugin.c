@@ -592,11 +592,7 @@ int bz_command_check_plugin(int argc, char **argv) {
     code = run_all(&command);
     if (code == BZ_EXIT_OK) {
         code = exit_code_of(&command);
-        if (command.is_json) {
-            print_json(&command, code);
-        } else {
-            print_text(&command);
-        }
+        command.is_json ? print_json(&command, code) : print_text(&command);
     }
     free(command.checks);
     return code;
