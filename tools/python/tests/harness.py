@@ -105,7 +105,8 @@ class Checks:
                          runs=runs * len(tests)) or {"violations": [], "runs": 0, "end": None}
             place = int.from_bytes(reached[:], "big")
             if not report["violations"] and report["runs"] == runs * len(tests):
-                place = len(tests)
+                self.check(place == len(tests) - 1, f"{tests[place].__name__} is not the last to run")
+                place = len(tests) - 1
             elif skips and report["end"] == "no-resource":
                 print(f"skipped: {tests[place].__name__} needs more than a simulated loop")
             else:
