@@ -56,8 +56,8 @@ static void judge_waits(struct bz_judge *judge) {
         if (lost_wakeup_may_serve(object)) {
             uint32_t task = bz_shadow_oldest_live(&judge->shadow, object);
             bz_judge_violate(judge, "lost-wakeup", task, number,
-                             "'%s' can serve %s, which has slept and asked %u times since "
-                             "anything else happened",
+                             "'%s' can serve %s, but since anything else happened, tasks have "
+                             "slept and asked %u times",
                              bz_judge_label(judge, number).text, bz_task_label(judge, task).text,
                              ROUNDS_IN_VAIN);
         }
