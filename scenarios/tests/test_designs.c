@@ -352,6 +352,7 @@ Test(designs, long_waits_by_polls_are_no_fault) {
     tst_expect_silence_with(&bz_scenario_model, &design_sleeping_lazy, "primitive=queue,tasks=3",
                             1000);
     expect_no_fault(&design_spinning_slow, "workers=300", 1000);
+    expect_no_fault(&design_sleeping_ticking, NULL, BZ_STEPS_MAX_DEFAULT);
 }
 
 /* The primitives that ship, in one size only. Scenarios never ask for another one. */

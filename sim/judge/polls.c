@@ -24,15 +24,16 @@ static bool have_polled(const struct bz_judge *judge) {
     return true;
 }
 
-/* When all timers of the code under test have fired that are armed now, where polls are judged; 0:
- * it has nothing under way; UINT64_MAX: there is no telling. */
+/* When all timers of the code under test have fired that are armed now, where a model judges polls;
+ * 0: it has nothing under way; UINT64_MAX: there is no telling. */
 static uint64_t helped_until_ns(const struct bz_judge *judge) {
     bool is_told = judge->config.variant_until_ns != NULL && judge->shadow.helpers == 0;
     for (uint32_t number = 1; number <= judge->shadow.object_count; number++) {
         const struct bz_shadow_object *object = bz_judge_shadow_object(judge, number);
-        bool is_judged = object->look.idle != NULL || lost_wakeup_may_serve(object);
-        if (is_judged && bz_is_helped(judge, object)) {
-            return is_told ? judge->config.variant_until_ns(judge->config.source) : UINT64_MAX;
+        bool may_serve = lost_wakeup_may_serve(object);
+        if ((object->look.idle != NULL || may_serve) && bz_is_helped(judge, object)) {
+            return is_told && !may_serve ? judge->config.variant_until_ns(judge->config.source)
+                                         : UINT64_MAX;
         }
     }
     return 0;
@@ -66,7 +67,7 @@ static void judge_waits(struct bz_judge *judge) {
 
 /* Tasks have slept inside operations, and the clock advances again. If each of them has asked often
  * enough since anything else happened, their waits are judged as if nothing would wake them. Timers
- * of the code under test may help: then a round lasts until they have fired. */
+ * of the code under test may help: then, for a model, a round lasts until they have fired. */
 static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
     struct bz_shadow *shadow = &judge->shadow;
     uint64_t until_ns = helped_until_ns(judge);

@@ -12,8 +12,8 @@
 #define NAPS 300u
 #define TICK_NS (2000 * NAP_NS) /* longer than the judge goes on after the step limit */
 
-/* The last two are none. */
-enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, COUNTS_ALL, LOOKS_SELDOM, GETS_SELDOM };
+/* The last three are none. */
+enum fault { NO_FAULT, IS_BLIND, LOSES, IS_DEAF, COUNTS_ALL, LOOKS_SELDOM, GETS_SELDOM, TICKS };
 
 struct spinner {
     struct bz_loop *loop;
@@ -26,10 +26,15 @@ struct spinner {
     struct bz_list waiters; /* at the condition, at the barrier */
     struct bz_timer tick;
     uint32_t returned; /* permits that it gives back */
+    uint32_t ticks;
 };
 
 static void give_back(struct bz_timer *timer) {
     struct spinner *self = bz_container_of(timer, struct spinner, tick);
+    if (self->fault == TICKS && ++self->ticks % (TICK_NS / NAP_NS) != 0 &&
+        bz_timer_arm(timer, bz_time_after(bz_loop_now_ns(self->loop), NAP_NS))) {
+        return;
+    }
     self->count += self->returned;
     self->returned = 0;
 }
@@ -327,9 +332,9 @@ static enum bz_status slow_acquire(void *instance) {
     return status;
 }
 
-#define SLOW(name, nap_ns)                                                                         \
+#define SLOW(name, fault, nap_ns)                                                                  \
     static enum bz_status name##_init(void *instance, struct bz_loop *loop, uint32_t permits) {    \
-        return begin(instance, loop, permits, permits, NO_FAULT, nap_ns);                          \
+        return begin(instance, loop, permits, permits, fault, nap_ns);                             \
     }                                                                                              \
     DESIGN(name, BZ_CLAIM_UNFAIR, "a released permit comes back by a timer",                       \
            .permits = {[BZ_PRIMITIVE_SEMAPHORE] =                                                  \
@@ -338,5 +343,6 @@ static enum bz_status slow_acquire(void *instance) {
                                                          .acquire = slow_acquire,                  \
                                                          .release = slow_release}})
 
-SLOW(spinning_slow, 0);
-SLOW(sleeping_slow, NAP_NS);
+SLOW(spinning_slow, NO_FAULT, 0);
+SLOW(sleeping_slow, NO_FAULT, NAP_NS);
+SLOW(sleeping_ticking, TICKS, NAP_NS);

@@ -8,8 +8,8 @@
  * that polls, a ready callback, and without BZ_CLAIM_UNAIDED a task or a timer of the variant's
  * own. At a rendezvous, the waiter of either side does. A timer that a waiter has on its stack does
  * not count: it wakes that waiter alone. Neither do waiters that have slept 1,024 times inside
- * their operation while nothing else happened, nor timers of the variant's own that have fired as
- * often: see judge_polls(). */
+ * their operation while nothing else happened; nor, for a model, timers of the variant's own that
+ * have fired as often: see judge_polls(). */
 #ifndef BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #define BZ_SIM_JUDGE_ORACLE_PERMIT_LOST_WAKEUP_H
 #include "sim/judge/oracle/oracle.h"
