@@ -514,7 +514,7 @@ enum bz_history_result bz_history_rest(struct bz_history *history) {
 
 enum bz_history_result bz_history_over(struct bz_history *history) {
     uint64_t waiting = history->pending & ~history->requested;
-    for (; waiting != 0 && bz_history_rest(history) == BZ_HISTORY_EXPLAINED;
+    for (; waiting != 0 && history->finding.result == BZ_HISTORY_EXPLAINED;
          waiting &= waiting - 1) {
         uint32_t client = (uint32_t)__builtin_ctzll(waiting);
         if (bz_history_op(history, client)->ends_by_itself) {

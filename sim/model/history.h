@@ -114,8 +114,8 @@ void bz_history_request(struct bz_history *history, uint32_t client);
 enum bz_history_result bz_history_pass(struct bz_history *history, uint64_t elapsed_ns);
 
 enum bz_history_result bz_history_rest(struct bz_history *history);
-/* The same when no timer is armed either: then who waits in an operation that ends by itself does
- * not end (BZ_HISTORY_LOST_WAKEUP). */
+/* After bz_history_rest(), if no timer is armed either: then who waits in an operation that ends by
+ * itself does not end (BZ_HISTORY_LOST_WAKEUP). */
 enum bz_history_result bz_history_over(struct bz_history *history);
 
 /* True if bz_history_rest() would object to no waiter now. It changes no answer, but memory that
