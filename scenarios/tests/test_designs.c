@@ -353,6 +353,7 @@ Test(designs, long_waits_by_polls_are_no_fault) {
                             1000);
     expect_no_fault(&design_spinning_slow, "workers=300", 1000);
     expect_no_fault(&design_sleeping_ticking, NULL, BZ_STEPS_MAX_DEFAULT);
+    expect_no_fault(&design_sleeping_briefly, NULL, BZ_STEPS_MAX_DEFAULT);
 }
 
 /* The primitives that ship, in one size only. Scenarios never ask for another one. */

@@ -3,6 +3,7 @@
 #include "sim/judge/oracle/permit/lost_wakeup.h"
 
 #define ROUNDS_IN_VAIN 1024u /* a waiter may sleep in slices, and look after many of them */
+#define ROUND_NS 1000000u    /* or go on at a time that it reads from the clock */
 
 void bz_judge_forget_polls(struct bz_judge *judge) {
     for (uint32_t id = 1; id <= judge->shadow.task_count; id++) {
@@ -67,7 +68,8 @@ static void judge_waits(struct bz_judge *judge) {
 
 /* Tasks have slept inside operations, and the clock advances again. If each of them has asked often
  * enough since anything else happened, their waits are judged as if nothing would wake them. Timers
- * of the code under test may help: then, for a model, a round lasts until they have fired. */
+ * of the code under test may help: then, for a model, a round lasts until they have fired. Without
+ * one, it lasts a millisecond at least. */
 static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
     struct bz_shadow *shadow = &judge->shadow;
     uint64_t until_ns = helped_until_ns(judge);
@@ -80,7 +82,7 @@ static __attribute__((noinline)) void judge_polls(struct bz_judge *judge) {
             judge_waits(judge);
         } else {
             shadow->poll_rounds = rounds + 1;
-            shadow->poll_until_ns = until_ns;
+            shadow->poll_until_ns = shadow->clocks > 0 ? until_ns : judge->now_ns + ROUND_NS;
         }
     }
 }

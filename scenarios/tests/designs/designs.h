@@ -43,7 +43,7 @@ extern const struct bz_variant design_prompt, design_prompt_doubling, design_pro
 extern const struct bz_variant design_spinning, design_spinning_blind, design_spinning_losing,
     design_spinning_slow, design_sleeping, design_sleeping_blind, design_sleeping_deaf,
     design_sleeping_slow, design_sleeping_ticking, design_sleeping_sliced, design_sleeping_lazy,
-    design_sleeping_counting;
+    design_sleeping_briefly, design_sleeping_counting;
 
 /* channel.c */
 extern const struct bz_variant design_channel, design_channel_blocks, design_channel_says_closed,

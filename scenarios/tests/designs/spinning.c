@@ -51,8 +51,8 @@ static enum bz_status begin(void *instance, struct bz_loop *loop, uint32_t count
 
 static enum bz_status wait_a_bit(const struct spinner *self) {
     enum bz_status status = BZ_OK;
-    uint32_t naps = self->fault == LOOKS_SELDOM ? NAPS : 1;
-    for (uint32_t nap = 0; status == BZ_OK && nap < naps; nap++) {
+    uint64_t naps = self->fault == LOOKS_SELDOM ? NAPS * NAP_NS / self->nap_ns : 1;
+    for (uint64_t nap = 0; status == BZ_OK && nap < naps; nap++) {
         status = self->nap_ns > 0 ? bz_sleep(self->loop, self->nap_ns) : bz_yield(self->loop);
     }
     return status;
@@ -304,6 +304,7 @@ SPINNING(spinning_losing, LOSES, 0, "the same, and what is given back while one 
 SPINNING(sleeping, NO_FAULT, NAP_NS, "a task that has to wait sleeps and looks again");
 SPINNING(sleeping_blind, IS_BLIND, NAP_NS, "the same, and a task that had to wait never goes on");
 SPINNING(sleeping_sliced, LOOKS_SELDOM, NAP_NS, "the same, after many naps");
+SPINNING(sleeping_briefly, LOOKS_SELDOM, NAP_NS / 10, "the same, after many short naps");
 SPINNING(sleeping_lazy, GETS_SELDOM, NAP_NS, "the same, after a long nap where it takes something");
 SPINNING(sleeping_counting, COUNTS_ALL, NAP_NS, "the same, and a cancelled arrival still counts");
 SPINNING(sleeping_deaf, IS_DEAF, NAP_NS, "the same, and a cancel ends no wait");
