@@ -338,8 +338,7 @@ static void expect_no_fault(const struct bz_variant *design, const char *setting
     cr_assert(steps_max > 1000 || result.out_of_steps > 0);
 }
 
-/* Tasks ask often inside an operation, and to the step limit, while the permit is on its way, or
- * until the one that could go on looks again. */
+/* Tasks ask often inside operations: the permit is on its way, or one that can go on asks later. */
 Test(designs, long_waits_by_polls_are_no_fault) {
     static const struct bz_variant *const designs[] = {&design_sleeping_slow,
                                                        &design_sleeping_sliced};
